@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import click
 from confluent_kafka import KafkaError, Message, Producer
@@ -31,23 +31,35 @@ def record(number: int) -> str:
     return json.dumps(flight)
 
 
-def produce(bootstrap: str, topic: str, records: int, partitions: int = PARTITIONS) -> int:
-    """Produce flights. Returns the mean size of a value, in bytes."""
+def produce(
+    bootstrap: str,
+    topic: str,
+    records: int,
+    partitions: int = PARTITIONS,
+    kind_of: Callable[[int], str] | None = None,
+) -> int:
+    """Produce flights, if asked with a header `kind`. Returns the mean size of a value in bytes."""
     flights = ((f"k{number}", record(number)) for number in range(records))
-    return send(bootstrap, topic, partitions, flights) // records
+    return send(bootstrap, topic, partitions, flights, kind_of) // records
 
 
 def send(
-    bootstrap: str, topic: str, partitions: int, records: Iterable[tuple[str | None, str]]
+    bootstrap: str,
+    topic: str,
+    partitions: int,
+    records: Iterable[tuple[str | None, str]],
+    kind_of: Callable[[int], str] | None = None,
 ) -> int:
     """Produce keys and values to the partitions in turn. Returns the size of all values."""
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50})
     size = 0
     for number, (key, value) in enumerate(records):
         size += len(value)
+        headers = [("kind", kind_of(number).encode())] if kind_of else None
+        at = number % partitions
         while True:
             try:
-                producer.produce(topic, value, key, number % partitions, on_delivery=_delivered)
+                producer.produce(topic, value, key, at, on_delivery=_delivered, headers=headers)
                 break
             except BufferError:
                 producer.poll(0.1)

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -29,7 +29,7 @@ JSON, RAW = f'{{type: json, schema: "{SCHEMA}"}}', "{type: raw}"
 class World:
     """The same topic for all contenders, and a folder for each of them.
 
-    `files` are beside every spec.
+    `files` are beside every spec. `kind_of` says of a record's number what its header `kind` is.
     """
 
     stage: Stage
@@ -37,6 +37,7 @@ class World:
     records: int
     files: Mapping[str, bytes] = field(default_factory=dict)
     partitions: int = PARTITIONS
+    kind_of: Callable[[int], str] | None = None
 
     @property
     def ends(self) -> dict[str, int]:
@@ -51,7 +52,7 @@ class World:
 
     def produce(self, topic: str, records: int) -> int:
         """Produce so many to one of its topics. Returns the mean size of a value, in bytes."""
-        return produce(self.stage.bootstrap, topic, records, self.partitions)
+        return produce(self.stage.bootstrap, topic, records, self.partitions, self.kind_of)
 
     def folder(self, name: str) -> Path:
         """The folder of a contender."""

@@ -61,6 +61,13 @@ def test_one_partition_is_measured_beside_four(tmp_path: Path) -> None:
     assert ratios == ["one-cold / four-cold"]
 
 
+def test_pipelines_of_a_kind_each_are_measured_beside_one_of_all(tmp_path: Path) -> None:
+    found, _ = figures(tmp_path, "local.bench.kinds", "--records", "400", "--kinds", "2")
+    taken, ratios = lines(found)
+    assert taken == ["all", "header", "where"]
+    assert ratios == ["header / all", "where / all"]
+
+
 def test_a_format_is_measured_from_kafka_to_delta_beside_a_plain_job(tmp_path: Path) -> None:
     some = ("--records", "1000", "avro", "protobuf")
     found, _ = figures(tmp_path, "local.bench.formats_to_tables", *some)

@@ -54,7 +54,7 @@ def is_left_out(only: Only, form: Format, writers: Writers) -> Column:
 
 
 def unknown_kind(only: Only) -> Column:
-    """Why the schema that a record names says nothing of its kind; null where it does.
+    """Why the schema that a record names does not tell its kind; null where it does.
 
     A number is never compared with a GUID: both may be of the same schema.
     """
