@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from confluent_kafka.schema_registry import Schema
+from sluice.errors import TableRefused, TooManyQuarantined
 
 from tests.production.worlds.avro_topic import record, reference, send
-from tests.worlds.pipelines import Pipelines, Topic
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import produce
 from tests.worlds.schema_registry import SchemaRegistry
 
@@ -61,3 +64,65 @@ def test_a_kind_is_told_by_its_schema(
     facts = trips.judge(fmt="avro", decode=decode, keeps=keeps).facts
     assert (facts.rows, facts.quarantined) == (4, 1)
     assert trips.sluice("verify").returncode == 0
+
+
+def of_kind(
+    registry: SchemaRegistry, pipeline: Pipelines, topic: str, kind: str, **keys: Any
+) -> Installed:
+    """A pipeline that lands one kind, whose columns follow the registry."""
+    form = {
+        "type": "avro",
+        "registry": "schema_registry_default",
+        "subject_strategy": "record",
+        "record": f"com.example.{kind}",
+    }
+    made = pipeline(topic, format=form, only={"record": form["record"]}, **keys)
+    made.given["AIRFLOW_CONN_SCHEMA_REGISTRY_DEFAULT"] = registry.connection()
+    return made
+
+
+def named(registry: SchemaRegistry, schema: dict[str, Any]) -> None:
+    """Register a schema under its record's name, as the strategy `record` does."""
+    subject = f"{schema['namespace']}.{schema['name']}"
+    registry.client().register_schema(subject, Schema(json.dumps(schema), "AVRO"))
+
+
+def test_a_kind_grows_and_a_broken_one_stops_its_own_table_only(
+    registry: SchemaRegistry, topic: Topic, pipeline: Pipelines
+) -> None:
+    name = topic(1, retention_ms=-1)
+    order, click = record(("id", "long"), name="Sale"), record(("id", "string"), name="Tap")
+    more = record(("id", "long"), ("city", ["null", "string"], None), name="Sale")
+    broken = record(("id", "long"), name="Tap")
+    named(registry, order)
+    named(registry, click)
+    sales = of_kind(registry, pipeline, name, "Sale", evolution="add_columns")
+    taps = of_kind(registry, pipeline, name, "Tap", quarantine={"max_ratio": 0})
+    first = send(registry, sales.bootstrap, name, order, [{"id": 1}])
+    send(registry, sales.bootstrap, name, click, [{"id": "a"}, {"id": "b"}])
+    sales.run()
+    taps.run()
+    assert (len(sales.rows()), len(taps.rows())) == (1, 2)
+    # The registry takes a schema of the other kind that its table cannot: its records stop it.
+    named(registry, more)
+    second = send(registry, sales.bootstrap, name, more, [{"id": 2, "city": "Bonn"}])
+    send(registry, sales.bootstrap, name, broken, [{"id": 3}])
+    with pytest.raises(TooManyQuarantined):
+        taps.run()
+    sales.run()
+    assert {row["id"]: row["city"] for row in sales.rows()} == {1: None, 2: "Bonn"}
+    assert [row["filtered"] for row in sales.offsets("committed")] == [2, 1]
+    numbers = [int.from_bytes(each[0][1:5], "big") for each in (first, second)]
+    heads = {each[0][:5] for each in (first, second)}
+    decode = reference(more, dict(zip(numbers, (order, more), strict=True)))
+    keeps = {"keeps": lambda found: found["value"][:5] in heads}
+    sales.judge(fmt="avro", decode=decode, **keeps)
+    assert sales.sluice("verify").returncode == 0
+    # Nor does a table of the other kind that is gone.
+    shutil.rmtree(taps.data)
+    with pytest.raises(TableRefused):
+        taps.plan()
+    send(registry, sales.bootstrap, name, more, [{"id": 4, "city": None}])
+    sales.run()
+    sales.judge(fmt="avro", decode=decode, **keeps)
+    assert sales.sluice("verify").returncode == 0
