@@ -27,7 +27,7 @@ _ALL = "all"
 # What tells the kind of a flight.
 ONLY = {
     "header": "{{header: kind, value: '{kind}'}}",
-    "where": '{{where: "id % {kinds} = {kind}"}}',
+    "where": '{{where: "try_mod(id, {kinds}) = {kind}"}}',
 }
 CONTENDERS = {
     _ALL: "one pipeline, which lands all records",
