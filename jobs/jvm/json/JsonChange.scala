@@ -25,6 +25,7 @@ case class JsonChange(
   @transient private lazy val plain = new JsonChange.Event(declared, unit, rescue, Map.empty)
   @transient private lazy val bySchema = new JsonChange.Newest[JsonChange.Event]
 
+  override def at: String = ""
   override def prettyName: String = "sluice_json_change"
   override protected def apart: Boolean = unmatched == JsonUnmatched.Apart
   private def lands = unmatched == JsonUnmatched.Lands

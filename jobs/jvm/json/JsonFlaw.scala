@@ -11,6 +11,7 @@ import java.nio.{ByteBuffer, CharBuffer}
   */
 private[sluice] object JsonFlaw {
   private val NotOne = "not one JSON object"
+  private val Within = " that holds an object: `at: $` in `format` reads it"
   private val NotStrict = "not strict UTF-8"
 
   /** Why bytes that are text in strict UTF-8 are not one JSON object. */
@@ -19,9 +20,15 @@ private[sluice] object JsonFlaw {
       try {
         new JsonScan(bytes).document()
         NotOne
-      } catch { case flaw: Misfit => s"$NotOne: ${flaw.text}" }
+      } catch {
+        case flaw: Misfit =>
+          s"$NotOne: ${flaw.text}" + (if (JsonPlace.holdsObject(bytes)) Within else "")
+      }
     case kind => s"$NotOne: found $kind"
   }
+
+  /** The same where `why` is empty; else that. */
+  def told(bytes: Array[Byte], why: String): String = if (why.isEmpty) of(bytes) else why
 
   def ofEncoding(bytes: Array[Byte]): String = ValueKind.of(bytes) match {
     case "" =>

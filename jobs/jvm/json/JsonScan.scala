@@ -150,7 +150,8 @@ private object JsonScan {
     case '{' => Object
     case '[' => "a JSON array"
     case '"' => "a JSON string"
-    case 't' | 'f' | 'n' => "a JSON literal"
+    case 't' | 'f' => "a JSON literal"
+    case 'n' => "null"
     case _ => "a JSON number"
   }
 

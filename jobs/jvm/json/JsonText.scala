@@ -1,11 +1,11 @@
 package sluice
 
-import com.fasterxml.jackson.core.{JsonFactory, JsonFactoryBuilder, JsonGenerator, JsonParser, JsonToken}
-import com.fasterxml.jackson.core.StreamReadConstraints
+import com.fasterxml.jackson.core.{JsonFactory, JsonFactoryBuilder, JsonGenerator, JsonParser}
+import com.fasterxml.jackson.core.{JsonProcessingException, JsonToken, StreamReadConstraints}
 import com.fasterxml.jackson.core.io.JsonStringEncoder
 import java.io.ByteArrayOutputStream
 import java.nio.charset.StandardCharsets.UTF_8
-import java.util.Map
+import java.util.{Arrays, Map}
 import java.util.concurrent.atomic.AtomicLong
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -13,6 +13,7 @@ import org.apache.spark.unsafe.types.UTF8String
 private[sluice] object JsonText {
   private val Levels = 1000
   private val Shown = 100
+  private val Blanks = " \t\n\r"
 
   private val Remembered = 16L << 20
   private val left = new AtomicLong(Remembered)
@@ -51,6 +52,25 @@ private[sluice] object JsonText {
     else if (seemsEncoded(bytes)) JsonFlaw.of(bytes)
     else ""
 
+  /** What `read` makes of text that JSON may be in. A Misfit has what `told` says of other bytes, and
+    * of why they are no such text; that is empty where the parser does not take it.
+    */
+  def strictly[Made](bytes: Array[Byte], told: (Array[Byte], String) => String)(
+      read: Array[Byte] => Made
+  ): Made = whyUnclean(bytes) match {
+    case "" =>
+      try read(bytes)
+      catch { case _: JsonProcessingException => throw new Misfit(told(bytes, "")) }
+    case why => throw new Misfit(told(bytes, why))
+  }
+
+  /** Whether that is the first character beside white space. */
+  def beginsWith(character: Char, bytes: Array[Byte]): Boolean = {
+    var at = 0
+    while (at < bytes.length && Blanks.indexOf(bytes(at)) >= 0) at += 1
+    at < bytes.length && bytes(at) == character
+  }
+
   private def seemsEncoded(bytes: Array[Byte]): Boolean = {
     val first = math.min(4, bytes.length)
     var at = 0
@@ -84,6 +104,14 @@ private[sluice] object JsonText {
       val digits = (2 until 6).map(each => Character.digit(bytes(at + each), 16))
       if (digits.exists(_ < 0)) -1 else digits.reduce(_ * 16 + _)
     }
+
+  /** The bytes of the value that begins at the parser's token, which goes on to its end. */
+  def part(in: JsonParser, bytes: Array[Byte]): Array[Byte] = {
+    val start = in.currentTokenLocation.getByteOffset.toInt
+    in.skipChildren()
+    in.finishToken()
+    Arrays.copyOfRange(bytes, start, in.currentLocation.getByteOffset.toInt)
+  }
 
   /** The value that begins at the parser's token, without white space, numbers as written. */
   def of(in: JsonParser): String = in.currentToken() match {

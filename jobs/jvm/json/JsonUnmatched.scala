@@ -13,10 +13,25 @@ private[sluice] object JsonUnmatched {
   private val Named = 5
 
   /** The fields that were expected, and the names of the object that bytes begin with. */
-  def told(declared: StructType, bytes: Array[Byte]): String = {
+  def told(declared: StructType, bytes: Array[Byte]): String =
+    s"expected one of the declared fields (${listed(fields(declared))}), found ${shown(bytes)}"
+
+  /** The field that leads to the record, and the names of an object that has it not. */
+  def told(field: String, bytes: Array[Byte]): String =
+    s"expected the field ${listed(Seq(field))}, where the record is, found ${shown(bytes)}"
+
+  /** Which of the first fields of an object holds another one as text; empty if none does. */
+  def hint(bytes: Array[Byte]): String = {
+    val first = names(bytes).take(Named)
+    first.find(each => JsonPlace.holdsObject(JsonPlace.member(bytes, each))) match {
+      case Some(each) => s"; ${listed(Seq(each))} holds an object as text: `at` in `format` reads it"
+      case None => ""
+    }
+  }
+
+  private def shown(bytes: Array[Byte]): String = {
     val found = names(bytes)
-    val shown = if (found.isEmpty) "an object without fields" else listed(found)
-    s"expected one of the declared fields (${listed(fields(declared))}), found $shown"
+    if (found.isEmpty) "an object without fields" else listed(found)
   }
 
   /** A struct that is only on the way to fields is none: each of these is named with its way. */

@@ -8,12 +8,17 @@ import org.apache.spark.unsafe.types.UTF8String
   *
   * As strict as JsonRecord. There are no members, so that `rescue` keeps nothing.
   */
-case class JsonValue(child: Expression, columns: String, frames: String, rescue: Boolean)
-    extends JsonDecoded {
+case class JsonValue(
+    child: Expression,
+    columns: String,
+    frames: String,
+    at: String,
+    rescue: Boolean
+) extends JsonDecoded {
   override def prettyName: String = "sluice_json_value"
 
-  override protected def flawed(bytes: Array[Byte], flaw: String): InternalRow =
-    failed(if (flaw.isEmpty) JsonValue.NotOne else flaw.replace("JSON object", "JSON value"))
+  override protected def flaw(bytes: Array[Byte], why: String): String =
+    if (why.isEmpty) JsonValue.NotOne else why.replace("JSON object", "JSON value")
 
   override protected def readText(bytes: Array[Byte]): InternalRow = {
     val in = JsonText.parser(bytes)

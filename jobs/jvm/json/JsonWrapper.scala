@@ -2,7 +2,6 @@ package sluice
 
 import com.fasterxml.jackson.core.JsonToken
 import java.nio.ByteBuffer
-import java.util.Arrays
 
 /** Connect's wrapper: an object of nothing but `schema` and `payload`; `schema` is null for a null,
   * `payload` where it is no object.
@@ -20,11 +19,8 @@ private[sluice] object JsonWrapper {
     while (name == "schema" || name == "payload") {
       has += name
       val isObject = in.nextToken() == JsonToken.START_OBJECT
-      val start = in.currentTokenLocation.getByteOffset.toInt
-      in.skipChildren()
-      val part =
-        if (isObject) Arrays.copyOfRange(bytes, start, in.currentLocation.getByteOffset.toInt)
-        else null
+      val whole = JsonText.part(in, bytes)
+      val part = if (isObject) whole else null
       if (name == "schema") schema = part else payload = part
       name = in.nextFieldName()
     }

@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 /** Decoding: the functions that read a record's bytes as a struct, in one pass that checks them too.
   *
   *  - `sluice_avro(record, columns, frames, reader, rescue)`
-  *  - `sluice_json(record, columns, frames, unit, rescue, unmatched)`
+  *  - `sluice_json(record, columns, frames, at, unit, rescue, unmatched)`
   *  - `sluice_json_change(record, columns, frames, unit, rescue, unmatched)`: an event of Debezium
-  *  - `sluice_json_value(record, columns, frames, rescue)`: the record is one column, as JSON text
+  *  - `sluice_json_value(record, columns, frames, at, rescue)`: the record is one column, as JSON text
   *  - `sluice_protobuf(record, columns, frames, files, message)`
   *  - `sluice_payload(record, compression, frame, given)` reads the bytes that the others decode
   *  - `sluice_schema_key(record, header)` reads nothing but which schema it names
@@ -17,7 +17,8 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
   *  - `sluice_connect_decimal(bytes, precision, scale)` is no record's, but a field's
   *
   * `record` is a struct of the bytes and, where `frames` (as in Frames) is not empty, the headers; all
-  * others are literals. `columns` is Spark's own JSON of a struct.
+  * others are literals. `columns` is Spark's own JSON of a struct, `at` where the record is within the
+  * JSON, or empty (JsonPlace).
   */
 class Decoding extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
@@ -37,16 +38,17 @@ class Decoding extends SparkSessionExtensionsProvider {
     add("sluice_avro", classOf[AvroDatum], 5) { given =>
       AvroDatum(given(0), text(given(1)), text(given(2)), text(given(3)), truth(given(4)))
     }
-    add("sluice_json", classOf[JsonRecord], 6) { given =>
-      val (rescue, unmatched) = (truth(given(4)), text(given(5)))
-      JsonRecord(given(0), text(given(1)), text(given(2)), text(given(3)), rescue, unmatched)
+    add("sluice_json", classOf[JsonRecord], 7) { given =>
+      val (at, unit) = (text(given(3)), text(given(4)))
+      val (rescue, unmatched) = (truth(given(5)), text(given(6)))
+      JsonRecord(given(0), text(given(1)), text(given(2)), at, unit, rescue, unmatched)
     }
     add("sluice_json_change", classOf[JsonChange], 6) { given =>
       val (rescue, unmatched) = (truth(given(4)), text(given(5)))
       JsonChange(given(0), text(given(1)), text(given(2)), text(given(3)), rescue, unmatched)
     }
-    add("sluice_json_value", classOf[JsonValue], 4) { given =>
-      JsonValue(given(0), text(given(1)), text(given(2)), truth(given(3)))
+    add("sluice_json_value", classOf[JsonValue], 5) { given =>
+      JsonValue(given(0), text(given(1)), text(given(2)), text(given(3)), truth(given(4)))
     }
     add("sluice_protobuf", classOf[ProtobufRecord], 5) { given =>
       ProtobufRecord(given(0), text(given(1)), text(given(2)), text(given(3)), text(given(4)))

@@ -19,10 +19,10 @@ _ASKED = f"""SELECT sluice_schema_key(struct(X'', null), ''),
 sluice_payload(struct(X'', null), '', '', '{{}}'),
 sluice_record_name(struct(X'', null), ''),
 sluice_avro(struct(X''), {_NO_COLUMNS}, '', '"int"', false),
-sluice_json(struct(X''), {_NO_COLUMNS}, '', '', false, 'fails'),
-sluice_json_change(struct(X''), {_NO_COLUMNS}, '', '', false, false),
+sluice_json(struct(X''), {_NO_COLUMNS}, '', '', '', false, 'fails'),
+sluice_json_change(struct(X''), {_NO_COLUMNS}, '', '', false, 'fails'),
 sluice_connect_decimal(X'', 38, 0),
-sluice_json_value(struct(X''), {_NO_COLUMNS}, '', false),
+sluice_json_value(struct(X''), {_NO_COLUMNS}, '', '', false),
 sluice_protobuf(struct(X''), {_NO_COLUMNS}, '', 'CggKAWEiAwoBTQ==', 'M')"""
 # No extension; no jar; an older one before it.
 _LACKING = ("UNRESOLVED_ROUTINE", "NoClassDefFoundError", "NoSuchMethodError")

@@ -6,11 +6,13 @@ tests/worlds/named_values.py has the cases of both.
 
 from __future__ import annotations
 
+import json
 import re
 
 from sluice.schemas.value_kinds import kind_of
 
 _NOT_ONE = "not one JSON object"
+_WITHIN = " that holds an object: `at: $` in `format` reads it"
 _NOT_STRICT = "not strict UTF-8"
 _LEVELS = 1_000
 _BLANKS = b" \t\n\r"
@@ -23,7 +25,8 @@ _KINDS = {
     b"{": "a JSON object",
     b"[": "a JSON array",
     b'"': "a JSON string",
-    **dict.fromkeys((b"t", b"f", b"n"), "a JSON literal"),
+    **dict.fromkeys((b"t", b"f"), "a JSON literal"),
+    b"n": "null",
 }
 _NAMES = {
     0: "a NUL byte",
@@ -47,8 +50,21 @@ def flaw_of(value: bytes) -> str:
     try:
         _Scan(value).document()
     except _Flaw as flaw:
-        return f"{_NOT_ONE}: {flaw}"
+        return f"{_NOT_ONE}: {flaw}{'' if object_in_text(value) is None else _WITHIN}"
     return _NOT_ONE
+
+
+def object_in_text(value: bytes) -> bytes | None:
+    """What a JSON text holds, or one within another, where that begins like an object."""
+    found = value.strip(_BLANKS)
+    if not found.startswith(b'"'):
+        return None
+    while found.startswith(b'"'):
+        try:
+            found = json.loads(found.decode()).encode().strip(_BLANKS)
+        except ValueError:
+            return None
+    return found if found.startswith(b"{") else None
 
 
 def flaw_of_encoding(value: bytes, at: int) -> str:

@@ -14,6 +14,7 @@ from sluice.spec_file.formats import CONNECTION, FORMATS, RECORD
 from sluice.spec_file.key_formats import KEY_FORMATS, SCALARS
 from sluice.spec_file.only import Only
 from sluice.spec_file.pipeline_spec import FILE_SIZE, PIPELINE, TABLE, PipelineSpec, Quarantine
+from sluice.spec_file.places import INSTEAD
 from sluice.spec_file.starts import (
     DeltaIngest,
     StartCheckpoint,
@@ -37,6 +38,11 @@ _PARTS: Mapping[tuple[str, ...], type[Model]] = {
     ("start", "checkpoint"): StartCheckpoint,
     ("start", "delta_ingest"): StartDeltaIngest,
     ("start", "delta_ingest", "delta_ingest"): DeltaIngest,
+}
+_INSTEAD: Mapping[tuple[str, ...], str] = {
+    (*above, key): why
+    for key, why in INSTEAD.items()
+    for above in ((), ("format",), ("key_format",))
 }
 # What pydantic calls a kind of error, as what was expected; a field's limits go into the braces.
 _EXPECTED: Mapping[str, str] = {
@@ -78,6 +84,8 @@ def finding(place: Path | str, error: Mapping[str, Any]) -> str:
         key = [*location[:-1], repr(error["input"])]
     where = f"{place}: {'.'.join(key)}".removesuffix(": ")
     if error["type"] in ("extra_forbidden", "invalid_key"):
+        if instead := _INSTEAD.get(tuple(key)):
+            return f"{where}: unknown key: {instead}"
         model = _model_of(tuple(location[:-1]))
         allowed = [field.alias or name for name, field in model.model_fields.items()]
         allowed += [*TemplateKeys.model_fields] if model is PipelineSpec else []

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import (
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from sluice.columns import change_events
 from sluice.columns.columns import Column, ColumnType, parse_columns
@@ -22,9 +15,10 @@ from sluice.columns.taking import Reading, Taken, require_apart, taking, type_at
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.spec_file.declarations import require_declarable, schema_of_file
+from sluice.spec_file.places import AtKey
 from sluice.spec_file.plain_formats import RawFormat
 from sluice.spec_file.wraps import CompressionKey, Frame, fitting
-from sluice.strict_model import Model
+from sluice.strict_model import Model, one_of
 
 CONNECTION = r"^[A-Za-z_][A-Za-z0-9_]*$"
 RECORD = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$"
@@ -34,18 +28,13 @@ KEY_OF: Mapping[Source, str] = {"value": "format", "key": "key_format"}
 SubjectStrategy = Literal["topic", "record", "topic_record"]
 
 
-def _one_of(*keys: str) -> ConfigDict:
-    """For editors: that one of the keys is there."""
-    return ConfigDict(json_schema_extra={"anyOf": [{"required": [each]} for each in keys]})
-
-
 class RegisteredFormat(Model):
     """A format whose schema is in a file or in a registry: records are read as its `reader`.
 
     With `registry`, records name the schema that they were written with.
     """
 
-    model_config = _one_of("registry", "schema_file")
+    model_config = one_of("registry", "schema_file")
     type: str
     registry: str | None = Field(default=None, pattern=CONNECTION)
     subject_strategy: SubjectStrategy = "topic"
@@ -253,11 +242,12 @@ class ProtobufFormat(RegisteredFormat):
 class JsonFormat(TextFormat):
     """One JSON object per record, decoded into the declared columns, or those of its schema."""
 
-    model_config = _one_of("schema", "registry", "schema_file")
+    model_config = one_of("schema", "registry", "schema_file")
     type: Literal["json"]
     schema_text: str | None = Field(default=None, alias="schema")
     timestamp_unit: Literal["s", "ms", "us"] | None = None
     allow_unmatched: bool = False
+    at: AtKey | None = None
     kind: ClassVar[Kind] = "JSON"
 
     @field_validator("schema_text")

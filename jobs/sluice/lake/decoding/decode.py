@@ -13,9 +13,8 @@ from sluice.lake.decoding.avro_records import CONTAINER, avro_struct
 from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.decoded_fields import ERROR, VALUE
 from sluice.lake.decoding.json_records import (
-    READ_JSON,
-    READ_JSON_CHANGE,
     Unmatched,
+    json_change_struct,
     json_frames,
     json_struct,
     json_value_struct,
@@ -108,11 +107,12 @@ def _(form: ScalarFormat, source: Source, writers: Writers, rescue: bool, apart:
 def _(form: JsonFormat, source: Source, writers: Writers, rescue: bool, apart: bool) -> Column:
     frames = json_frames(form, source, writers)
     if not form.has_fields:
-        return json_value_struct(struct_type(form.columns), source, frames, rescue)
-    unit = form.timestamp_unit
+        return json_value_struct(struct_type(form.columns), source, frames, form.at, rescue)
+    fields, unit = fields_of(form), form.timestamp_unit
     unmatched: Unmatched = "lands" if form.allow_unmatched else "apart" if apart else "fails"
-    function = READ_JSON_CHANGE if form.envelope else READ_JSON
-    return json_struct(fields_of(form), source, frames, unit, rescue, unmatched, function)
+    if form.envelope:
+        return json_change_struct(fields, source, frames, unit, rescue, unmatched)
+    return json_struct(fields, source, frames, form.at, unit, rescue, unmatched)
 
 
 @_struct.register

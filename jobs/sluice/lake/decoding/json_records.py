@@ -6,6 +6,7 @@ re-rendered numbers, and reports only that a record has a value that does not fi
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Literal, TypeGuard
 
@@ -17,6 +18,7 @@ from sluice.lake.decoding.record_reads import read_by
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import JsonFormat, Source
 from sluice.spec_file.key_formats import KeyFormat
+from sluice.spec_file.places import place_of
 
 # Ours (jobs/jvm/json/JsonRecord.scala, JsonChange.scala, JsonValue.scala).
 READ_JSON = "sluice_json"
@@ -46,22 +48,44 @@ def json_struct(
     fields: T.StructType,
     source: Source,
     frames: str = BARE,
+    at: str | None = None,
     timestamp_unit: str | None = None,
     rescue: bool = False,
     unmatched: Unmatched = "fails",
-    function: str = READ_JSON,
 ) -> Column:
-    """A record's columns and its error; of an event those of its parts.
+    """A record's columns and its error.
 
-    `timestamp_unit` says what a TIMESTAMP's numbers count. With `rescue`, the members that are not
-    declared are kept.
+    `at` is where it is in its value. `timestamp_unit` says what a TIMESTAMP's numbers count. With
+    `rescue`, the members that are not declared are kept.
     """
     unit = timestamp_unit or ""
-    return read_by(function, source, fields, frames, unit, rescue, unmatched)
+    given = (_place(at), unit, rescue, unmatched)
+    return read_by(READ_JSON, source, fields, frames, *given)
+
+
+def json_change_struct(
+    fields: T.StructType,
+    source: Source,
+    frames: str,
+    unit: str | None,
+    rescue: bool,
+    unmatched: Unmatched,
+) -> Column:
+    """The parts of a change event of Debezium, and its error."""
+    return read_by(READ_JSON_CHANGE, source, fields, frames, unit or "", rescue, unmatched)
 
 
 def json_value_struct(
-    fields: T.StructType, source: Source, frames: str = BARE, rescue: bool = False
+    fields: T.StructType,
+    source: Source,
+    frames: str = BARE,
+    at: str | None = None,
+    rescue: bool = False,
 ) -> Column:
     """The one column of a record that may be any JSON value, and its error."""
-    return read_by(READ_JSON_VALUE, source, fields, frames, rescue)
+    return read_by(READ_JSON_VALUE, source, fields, frames, _place(at), rescue)
+
+
+def _place(at: str | None) -> str:
+    """As jobs/jvm/json/JsonPlace.scala has it; empty where a record is all of its value."""
+    return "" if at is None else json.dumps(place_of(at))

@@ -51,7 +51,7 @@ class Peek:
     def spec(self) -> str:
         """The YAML text of a spec; it names those of the samples that it would quarantine."""
         headers = {str(each): each.headers for each in self.samples}
-        samples = Samples(self.opened.values, self.opened.broken, headers)
+        samples = Samples.of(self.opened, headers)
         compression = self.opened.compression
         if self.answers is not None:
             # Most topics do without these.

@@ -85,6 +85,8 @@ def told_samples(samples: Samples, topic: str, known_registry: str = "") -> Iter
         yield framing
     yield from _problems(samples)
     if samples.inferred:
+        if samples.at:
+            yield "JSON is within JSON here, as text: `at` in format says where the record is."
         yield from _left_out(samples.inferred.left_out)
         if envelope := envelope_of(samples.objects):
             yield str(envelope)
@@ -141,7 +143,8 @@ def format_lines(samples: Samples, compression: str) -> Sequence[str]:
     taken = [f"  {json.dumps(e)}: {{from: {_path(e)}, unit: {unit}}}" for e, unit in units.items()]
     schema = ["  schema: |-", indent(found.schema_text, "    ")]
     columns = ["columns:", *taken] if taken else []
-    return ["format:", "  type: json", *envelope, *packed, *schema, *columns, *rescue]
+    place = [f"  at: {json.dumps(samples.at)}"] if samples.at else []
+    return ["format:", "  type: json", *place, *envelope, *packed, *schema, *columns, *rescue]
 
 
 def _path(name: str) -> str:

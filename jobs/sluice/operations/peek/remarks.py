@@ -9,7 +9,7 @@ from typing import Any
 
 from sluice.columns.columns import Column, ColumnType, Primitive, Struct
 from sluice.columns.names import quoted
-from sluice.schemas.inference import Object, Whole, is_date
+from sluice.schemas.inference import Object, Whole, is_date, parse_object
 
 # The seconds of the years 2000 to 2049: as other units, no such number is a moment of those years.
 _FIRST, _END = 946_684_800, 2_524_608_000
@@ -66,6 +66,11 @@ def _of_numbers(path: str, found: Sequence[Whole]) -> Iterator[str]:
 
 
 def _of_texts(path: str, found: Sequence[str]) -> Iterator[str]:
+    if all(map(_is_object, found)):
+        yield (
+            f"{path} has JSON objects as text: `at` in format lands what one holds in place of the"
+            " record, and from_json in derived takes fields out of it."
+        )
     numbers = [_NUMBER.fullmatch(each) for each in found]
     if all(map(is_date, found)):
         yield f"{path} looks like a date: declare it as DATE if all records have one there."
@@ -74,6 +79,13 @@ def _of_texts(path: str, found: Sequence[str]) -> Iterator[str]:
         wanted = f"DECIMAL(38,{places})" if places else "BIGINT"
         derived = _derived(path, "number", f"try_cast({path} AS {wanted})")
         yield f"{path} has numbers as text: {derived}"
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return bool(parse_object(text.encode()))
+    except ValueError:
+        return False
 
 
 def _derived(path: str, meaning: str, expression: str) -> str:

@@ -9,6 +9,8 @@ from functools import cached_property
 from sluice.offsets.quarantined import error_pattern
 from sluice.operations.peek.change_events import STRANGER, Events, events_of, is_event
 from sluice.operations.peek.framed import Framed, Headers, framed
+from sluice.operations.peek.packing import Unpacked
+from sluice.operations.peek.places import placed
 from sluice.schemas.inference import Inferred, Object, infer_columns, parse_object
 
 
@@ -22,6 +24,14 @@ class Samples:
     by_place: Mapping[str, bytes | None]
     broken: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, Headers] = field(default_factory=dict)
+    at: str = ""
+    """Where they were within the records' own values; empty where they are these."""
+
+    @classmethod
+    def of(cls, opened: Unpacked, headers: Mapping[str, Headers]) -> Samples:
+        """The records of these values: also those that they hold as JSON text."""
+        found = placed(opened.values)
+        return cls(found.values, {**opened.broken, **found.broken}, headers, found.at)
 
     @cached_property
     def values(self) -> Mapping[str, bytes]:
@@ -67,7 +77,8 @@ class Samples:
     def events(self) -> Events | None:
         """The change events of Debezium, where most values are some."""
         objects, others = self._parsed
-        return None if len(others) > len(objects) else events_of(self.objects)
+        # An event says itself where its row is.
+        return None if self.at or len(others) > len(objects) else events_of(self.objects)
 
     @property
     def rows(self) -> Sequence[Object]:
