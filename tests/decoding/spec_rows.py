@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 from sluice.lake.decoding.decode import DECODED, decoder_of
+from sluice.spec_file.formats import Source
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 BASE = {"version": 1, "pipeline": "p", "topics": ["t"], "table": "p"}
@@ -16,15 +17,16 @@ def rows(
     spark: SparkSession,
     spec: Mapping[str, Any],
     values: Sequence[bytes | None],
+    source: Source = "value",
     **files: bytes,
 ) -> list[Any]:
-    """What became of each value: its columns, or its error."""
+    """What became of each value, or key: its columns, or its error."""
     context = {"files": {name.replace("__", "."): each for name, each in files.items()}}
     formats = PipelineSpec.model_validate({**BASE, **spec}, context=context).formats
     records = [(place, each and bytearray(each)) for place, each in enumerate(values)]
-    frame = spark.createDataFrame(records, "place INT, value BINARY")
-    name = DECODED["value"]
-    read = decoder_of(formats, "value", {})(frame).select("place", name).toArrow().to_pylist()
+    frame = spark.createDataFrame(records, f"place INT, {source} BINARY")
+    name = DECODED[source]
+    read = decoder_of(formats, source, {})(frame).select("place", name).toArrow().to_pylist()
     found = {each["place"]: each[name] for each in read}
     return [outcome_of(found[place]) for place in range(len(values))]
 

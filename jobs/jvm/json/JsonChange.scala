@@ -1,8 +1,7 @@
 package sluice
 
 import com.fasterxml.jackson.core.{JsonParser, JsonToken}
-import java.nio.ByteBuffer
-import java.util.{Arrays, LinkedHashMap, Map => JMap}
+import java.util.Arrays
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow}
 import org.apache.spark.sql.types.{StringType, StructType}
@@ -18,25 +17,25 @@ case class JsonChange(
     child: Expression,
     columns: String,
     frames: String,
+    at: String,
     unit: String,
     rescue: Boolean,
     unmatched: String
 ) extends JsonDecoded {
   @transient private lazy val plain = new JsonChange.Event(declared, unit, rescue, Map.empty)
-  @transient private lazy val bySchema = new JsonChange.Newest[JsonChange.Event]
+  @transient private lazy val bySchema = new Newest[JsonChange.Event]
 
-  override def at: String = ""
   override def prettyName: String = "sluice_json_change"
   override protected def apart: Boolean = unmatched == JsonUnmatched.Apart
   private def lands = unmatched == JsonUnmatched.Lands
 
   override protected def readText(bytes: Array[Byte]): InternalRow = JsonWrapper.of(bytes) match {
     case null => readEvent(bytes, plain)
-    case wrapped if wrapped.payload == null =>
+    case wrapped if !wrapped.hasObject =>
       failed(s"${Changes.Expected}, found Connect's schema and payload without an object in payload")
     case wrapped if wrapped.schema == null => readEvent(wrapped.payload, plain)
     case wrapped =>
-      def types = JsonConnect.typesOf(wrapped.schema)
+      def types = JsonConnect.eventTypes(wrapped.schema)
       val event = bySchema(wrapped.schema, new JsonChange.Event(declared, unit, rescue, types))
       readEvent(wrapped.payload, event)
   }
@@ -106,41 +105,15 @@ private[sluice] object JsonChange {
   ) {
     private val reads = declared.map { each =>
       each.dataType match {
-        case row: StructType => new State(row, members(row))
+        case row: StructType => new State(row, JsonConnect.members(row, unit, rescue, types))
         case other => JsonReads.of(other, "", rescue)
       }
     }.toArray
     private val parts = new JsonReads.Members(declared, reads, rescue = false)
 
-    private def members(row: StructType) = {
-      val fields = row.map { each =>
-        val named = types.get(each.name).orElse(JsonConnect.named(each)).orNull
-        JsonConnect.read(each.dataType, JsonReads.unitOf(each, unit), rescue, named)
-      }
-      new JsonReads.Members(row, fields.toArray, rescue)
-    }
-
     def states(side: Int): State = reads(side).asInstanceOf[State]
 
     /** With a Misfit in the place of each part that has one. */
     def fill(in: JsonParser, row: GenericInternalRow): Unit = parts.fill(in, row)
-  }
-
-  /** Those that were made for the schemas that came last: a topic has few. */
-  final class Newest[Made] {
-    private val Most = 64
-    private val made = new LinkedHashMap[ByteBuffer, Made](16, 0.75f, true) {
-      override def removeEldestEntry(eldest: JMap.Entry[ByteBuffer, Made]): Boolean = size > Most
-    }
-
-    def apply(schema: ByteBuffer, make: => Made): Made = {
-      val found = made.get(schema)
-      if (found != null) found
-      else {
-        val another = make
-        made.put(schema, another)
-        another
-      }
-    }
   }
 }

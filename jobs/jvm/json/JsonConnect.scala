@@ -40,7 +40,7 @@ private[sluice] object JsonConnect {
   /** How a field of such a type is read; `named` is null where nothing names it. Numbers are days for
     * a DATE, which Debezium writes in no other way.
     */
-  def read(declared: DataType, unit: String, rescue: Boolean, named: Named): Read = {
+  private def read(declared: DataType, unit: String, rescue: Boolean, named: Named): Read = {
     val name = if (named == null) "" else named.name
     declared match {
       case TimestampType if Moments.contains(name) => JsonReads.of(declared, Moments(name), rescue)
@@ -57,23 +57,52 @@ private[sluice] object JsonConnect {
     }
   }
 
-  /** By the fields of a row, the types that a record's own schema names. */
-  def typesOf(schema: ByteBuffer): Map[String, Named] = {
-    val sides = members(new ObjectMapper().readTree(schema.array).get("fields"))
-      .filter(each => Set("before", "after")(text(each, "field")))
-    sides
-      .flatMap(side => members(side.get("fields")))
-      .filter(_.hasNonNull("name"))
-      .map(each => text(each, "field") -> Named(text(each, "name"), scaleOf(each.get("parameters"))))
-      .toMap
+  /** What reads a row, of whose fields a record's own schema names these types. */
+  def members(
+      row: StructType,
+      unit: String,
+      rescue: Boolean,
+      types: Map[String, Named]
+  ): JsonReads.Members = {
+    val fields = row.map { each =>
+      val known = types.get(each.name).orElse(declared(each)).orNull
+      read(each.dataType, JsonReads.unitOf(each, unit), rescue, known)
+    }
+    new JsonReads.Members(row, fields.toArray, rescue)
   }
 
+  /** What reads a value that is no object, as a row's one column. */
+  def alone(column: StructField, unit: String, rescue: Boolean, schema: ByteBuffer): Read = {
+    val known = Option(schema).flatMap(given => named(tree(given))).orElse(declared(column)).orNull
+    read(column.dataType, JsonReads.unitOf(column, unit), rescue, known)
+  }
+
+  /** By the fields of a row, the types that a record's own schema names. */
+  def typesOf(schema: ByteBuffer): Map[String, Named] = typesOf(tree(schema))
+
+  /** The same of an event's row. */
+  def eventTypes(schema: ByteBuffer): Map[String, Named] =
+    parts(tree(schema).get("fields"))
+      .filter(each => Set("before", "after")(text(each, "field")))
+      .flatMap(typesOf(_))
+      .toMap
+
+  private def typesOf(struct: JsonNode): Map[String, Named] =
+    parts(struct.get("fields")).flatMap(each => named(each).map(text(each, "field") -> _)).toMap
+
+  private def tree(schema: ByteBuffer): JsonNode = new ObjectMapper().readTree(schema.array)
+
+  private def named(schema: JsonNode): Option[Named] =
+    Some(schema)
+      .filter(_.hasNonNull("name"))
+      .map(each => Named(text(each, "name"), scaleOf(each.get("parameters"))))
+
   /** What the struct's own metadata says of a field. */
-  def named(field: StructField): Option[Named] =
+  private def declared(field: StructField): Option[Named] =
     if (!field.metadata.contains("connect")) None
     else Some(Named(field.metadata.getString("connect"), field.metadata.getLong("scale").toInt))
 
-  private def members(list: JsonNode): Seq[JsonNode] =
+  private def parts(list: JsonNode): Seq[JsonNode] =
     if (list == null) Seq.empty else list.elements.asScala.toSeq
 
   private def text(node: JsonNode, key: String): String =

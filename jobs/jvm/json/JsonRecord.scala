@@ -5,14 +5,12 @@ import java.util.Map
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow}
 import org.apache.spark.sql.types.ArrayType
-import org.apache.spark.unsafe.types.UTF8String
 
 /** JSON's bytes: one object in strict UTF-8, whose members are the columns. Where the only one is an
   * array `value`, a record may also be the array itself.
   *
   * `unit` is what a TIMESTAMP's numbers count: s, ms, us, or empty where it takes none. With `rescue`
-  * the members that are no columns are kept at every depth, as the text of an object. `unmatched`
-  * says what becomes of an object that has none of the fields, and of which nothing is kept.
+  * the members that are no columns are kept at every depth, as the text of an object.
   */
 case class JsonRecord(
     child: Expression,
@@ -22,7 +20,7 @@ case class JsonRecord(
     unit: String,
     rescue: Boolean,
     unmatched: String
-) extends JsonDecoded {
+) extends JsonObjects {
   @transient private lazy val members = new JsonReads.Members(declared, unit, rescue)
   @transient private lazy val elements = declared.fields match {
     case Array(each) if each.name == JsonRecord.Whole && each.dataType.isInstanceOf[ArrayType] =>
@@ -31,25 +29,14 @@ case class JsonRecord(
   }
 
   override def prettyName: String = "sluice_json"
-  override protected def apart: Boolean = unmatched == JsonUnmatched.Apart
 
   override protected def readText(bytes: Array[Byte]): InternalRow = {
     val in = JsonText.parser(bytes)
     in.nextToken() match {
-      case JsonToken.START_OBJECT => readMembers(bytes, in)
+      case JsonToken.START_OBJECT => readObject(bytes, in, members)
       case JsonToken.START_ARRAY if elements != null => readWhole(bytes, in)
       case _ => throw new Misfit(JsonFlaw.of(bytes))
     }
-  }
-
-  private def readMembers(bytes: Array[Byte], in: JsonParser): InternalRow = {
-    val row = new GenericInternalRow(width)
-    val misfit = members.fill(in, row)
-    if (in.nextToken() != null) throw new Misfit(JsonFlaw.of(bytes))
-    if (misfit != null) throw misfit
-    keep(members.rest, row)
-    if (unmatched == JsonUnmatched.Lands || members.matched || members.rest != null) row
-    else lacking(row, JsonUnmatched.told(declared, bytes) + JsonUnmatched.hint(bytes))
   }
 
   private def readWhole(bytes: Array[Byte], in: JsonParser): InternalRow = {
@@ -64,10 +51,6 @@ case class JsonRecord(
     keep(if (rest == null) null else JsonText.ofMembers(Map.of(JsonRecord.Whole, rest)), row)
     row
   }
-
-  /** What is left of the record, where that is asked for. */
-  private def keep(rest: String, row: InternalRow): Unit =
-    if (rest != null) row.update(declared.length, UTF8String.fromString(rest))
 
   override protected def withNewChildInternal(child: Expression): JsonRecord = copy(child = child)
 }

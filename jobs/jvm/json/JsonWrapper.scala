@@ -3,10 +3,11 @@ package sluice
 import com.fasterxml.jackson.core.JsonToken
 import java.nio.ByteBuffer
 
-/** Connect's wrapper: an object of nothing but `schema` and `payload`; `schema` is null for a null,
-  * `payload` where it is no object.
-  */
-private[sluice] final class JsonWrapper(val schema: ByteBuffer, val payload: Array[Byte])
+/** Connect's wrapper: an object of nothing but `schema`, an object or null, and `payload`. */
+private[sluice] final class JsonWrapper(val schema: ByteBuffer, val payload: Array[Byte]) {
+
+  def hasObject: Boolean = payload(0) == '{'
+}
 
 private[sluice] object JsonWrapper {
 
@@ -14,17 +15,16 @@ private[sluice] object JsonWrapper {
   def of(bytes: Array[Byte]): JsonWrapper = {
     val in = JsonText.parser(bytes)
     var schema, payload: Array[Byte] = null
-    var has = Set.empty[String]
     var name = if (in.nextToken() == JsonToken.START_OBJECT) in.nextFieldName() else ""
     while (name == "schema" || name == "payload") {
-      has += name
-      val isObject = in.nextToken() == JsonToken.START_OBJECT
-      val whole = JsonText.part(in, bytes)
-      val part = if (isObject) whole else null
+      in.nextToken()
+      val part = JsonText.part(in, bytes)
       if (name == "schema") schema = part else payload = part
       name = in.nextFieldName()
     }
-    if (name != null || has.size < 2 || in.nextToken() != null) null
-    else new JsonWrapper(if (schema == null) null else ByteBuffer.wrap(schema), payload)
+    if (name != null || schema == null || payload == null || in.nextToken() != null) null
+    else if (schema(0) == '{') new JsonWrapper(ByteBuffer.wrap(schema), payload)
+    else if (schema(0) == 'n') new JsonWrapper(null, payload)
+    else null
   }
 }

@@ -8,7 +8,8 @@ import org.apache.spark.unsafe.types.UTF8String
 import scala.util.control.NonFatal
 
 /** A record, decoded: a struct of the columns, of `_rescued` where asked for, and of `(error)`, which
-  * says why they are none; then all others are null. Where asked for, `(lacking)` is before it.
+  * says why they are none; then all others are null. Where asked for, `(lacking)` is before it. A null that
+  * Connect wrote is null itself.
   *
   * `frames` is empty where records are bare (Frames).
   */
@@ -57,7 +58,12 @@ abstract class Decoded extends UnaryExpression {
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val self = ctx.addReferenceObj("decoded", this)
     val kind = CodeGenerator.javaType(dataType: DataType)
-    nullSafeCodeGen(ctx, ev, given => s"${ev.value} = ($kind) $self.nullSafeEval($given);")
+    nullSafeCodeGen(
+      ctx,
+      ev,
+      given =>
+        s"${ev.value} = ($kind) $self.nullSafeEval($given); ${ev.isNull} = ${ev.value} == null;"
+    )
   }
 }
 

@@ -8,7 +8,8 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
   *
   *  - `sluice_avro(record, columns, frames, reader, rescue)`
   *  - `sluice_json(record, columns, frames, at, unit, rescue, unmatched)`
-  *  - `sluice_json_change(record, columns, frames, unit, rescue, unmatched)`: an event of Debezium
+  *  - `sluice_json_converted(…)`, with the same: of Connect's converter
+  *  - `sluice_json_change(…)`, with the same: an event of Debezium
   *  - `sluice_json_value(record, columns, frames, at, rescue)`: the record is one column, as JSON text
   *  - `sluice_protobuf(record, columns, frames, files, message)`
   *  - `sluice_payload(record, compression, frame, given)` reads the bytes that the others decode
@@ -21,6 +22,9 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
   * JSON, or empty (JsonPlace).
   */
 class Decoding extends SparkSessionExtensionsProvider {
+  private type JsonBuild =
+    (Expression, String, String, String, String, Boolean, String) => Expression
+
   override def apply(extensions: SparkSessionExtensions): Unit = {
     def add(name: String, made: Class[_], count: Int)(build: Seq[Expression] => Expression): Unit =
       extensions.injectFunction(
@@ -35,18 +39,16 @@ class Decoding extends SparkSessionExtensionsProvider {
       )
     def text(literal: Expression): String = literal.eval().toString
     def truth(literal: Expression): Boolean = literal.eval() == true
+    def addJson(name: String, made: Class[_], build: JsonBuild): Unit = add(name, made, 7) { given =>
+      val (columns, frames, at) = (text(given(1)), text(given(2)), text(given(3)))
+      build(given(0), columns, frames, at, text(given(4)), truth(given(5)), text(given(6)))
+    }
     add("sluice_avro", classOf[AvroDatum], 5) { given =>
       AvroDatum(given(0), text(given(1)), text(given(2)), text(given(3)), truth(given(4)))
     }
-    add("sluice_json", classOf[JsonRecord], 7) { given =>
-      val (at, unit) = (text(given(3)), text(given(4)))
-      val (rescue, unmatched) = (truth(given(5)), text(given(6)))
-      JsonRecord(given(0), text(given(1)), text(given(2)), at, unit, rescue, unmatched)
-    }
-    add("sluice_json_change", classOf[JsonChange], 6) { given =>
-      val (rescue, unmatched) = (truth(given(4)), text(given(5)))
-      JsonChange(given(0), text(given(1)), text(given(2)), text(given(3)), rescue, unmatched)
-    }
+    addJson("sluice_json", classOf[JsonRecord], JsonRecord(_, _, _, _, _, _, _))
+    addJson("sluice_json_converted", classOf[JsonConverted], JsonConverted(_, _, _, _, _, _, _))
+    addJson("sluice_json_change", classOf[JsonChange], JsonChange(_, _, _, _, _, _, _))
     add("sluice_json_value", classOf[JsonValue], 5) { given =>
       JsonValue(given(0), text(given(1)), text(given(2)), text(given(3)), truth(given(4)))
     }

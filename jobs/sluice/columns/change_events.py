@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sluice.columns.columns import Column, Primitive, Struct, parse_columns
-from sluice.columns.connect_types import ConnectType
-from sluice.columns.declared import Declared, Note, possible
+from sluice.columns.connect_types import ConnectType, typed
+from sluice.columns.declared import Declared, Note
 
 MARKS = parse_columns("_op STRING, _source STRING, _source_time TIMESTAMP")
 """What an event says of its change: Sluice's own columns, beside those of the row."""
@@ -18,17 +18,12 @@ PARTS = ("op", "source", "before", AFTER)
 _SHOWN = 5
 
 
-def ours(envelope: str | None) -> Sequence[str]:
-    """The names that are Sluice's own where a format has the envelope."""
-    return () if envelope is None else OURS
-
-
 def with_marks(row: Declared) -> Declared:
     """The columns of a table of events, given those of the row."""
     return replace(row, columns=(*row.columns, *MARKS))
 
 
-def row_of(event: Declared, types: Mapping[str, ConnectType] | None = None) -> Declared:
+def row_of(event: Declared, types: Mapping[str, ConnectType]) -> Declared:
     """What the schema of an event says of the row. Raises ValueError for another schema.
 
     `types` are those that it names of the row's fields. Where the row is text, as MongoDB's
@@ -38,24 +33,14 @@ def row_of(event: Declared, types: Mapping[str, ConnectType] | None = None) -> D
     found = next((each for each in event.fields if each.name == AFTER), None)
     match found and set(PARTS) <= {*names} and found.type:
         case Struct(fields):
-            row = possible([_typed(each, types or {}) for each in fields], OURS)
-            unread = [each for each in _within(event.unread) if each not in row.unread]
-            return replace(
-                row,
-                unread=(*row.unread, *unread),
-                as_text=_within(event.as_text),
-            )
+            row = Declared((), _within(event.unread), _within(event.as_text), fields)
+            return typed(row, types, OURS)
         case Primitive("STRING"):
             return Declared((Column(AFTER, Primitive("STRING")),), fields=(found,) if found else ())
     raise ValueError(
         f"envelope: expected the schema of a change event, with {', '.join(PARTS)}, whose field"
         f" {AFTER} has the row's columns, found {_listed(event.fields)}"
     )
-
-
-def _typed(field: Column, types: Mapping[str, ConnectType]) -> Column:
-    known = types.get(field.name)
-    return field if known is None else Column(field.name, known.column)
 
 
 def is_text(event: Declared) -> bool:

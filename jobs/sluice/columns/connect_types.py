@@ -5,11 +5,12 @@ In Scala: jobs/jvm/json/JsonConnect.scala, which reads their values in JSON.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sluice.columns.columns import MOST_DIGITS, ColumnType, Decimal, Primitive
+from sluice.columns.columns import MOST_DIGITS, Column, ColumnType, Decimal, Primitive
+from sluice.columns.declared import Declared, possible
 
 _TIMES, _CONNECTS = "io.debezium.time", "org.apache.kafka.connect.data"
 _DECIMAL = f"{_CONNECTS}.Decimal"
@@ -45,3 +46,21 @@ def connect_type(name: Any, parameters: Any) -> ConnectType | None:
         return None
     precision = min(int(digits) if digits.isdecimal() else MOST_DIGITS, MOST_DIGITS)
     return ConnectType(_DECIMAL, int(scale), Decimal(max(1, int(scale), precision), int(scale)))
+
+
+def typed(
+    record: Declared, types: Mapping[str, ConnectType], ours: Container[str] = ()
+) -> Declared:
+    """The record, of which fields have the columns that their types mean.
+
+    `ours` are further names of Sluice's own.
+    """
+    found = possible([_typed(each, types) for each in record.fields], ours)
+    others = [each for each in record.unread if each not in found.unread]
+    held = [each for each in record.as_text if not {*each.place[:1]} & types.keys()]
+    return replace(found, unread=(*found.unread, *others), as_text=tuple(held))
+
+
+def _typed(field: Column, types: Mapping[str, ConnectType]) -> Column:
+    known = types.get(field.name)
+    return field if known is None else Column(field.name, known.column)

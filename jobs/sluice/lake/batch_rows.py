@@ -54,7 +54,7 @@ def marked_by(
     """
     carried = _Carried(decoded)
     rows = _whole(decoded, spec, attempt, F.lit(str(attempt)), carried.column)
-    has_fields = F.col("value").isNotNull() & _told(spec, ERROR).isNull()
+    has_fields = ~_is_tombstone() & _told(spec, ERROR).isNull()
     judged = carried.beside(rows, (~F.expr(condition)).alias(name))
     is_other = F.coalesce(F.col(name), _told(spec, LACKING).isNull())
     return judged.withColumn(name, has_fields & is_other)
@@ -139,7 +139,7 @@ def _whole(
     *beside: Column,
 ) -> DataFrame:
     """All that expressions may read: the fields, also those that are not kept, and our columns."""
-    envelope = [*_envelope(attempt.batch), F.col("value").isNull().alias("_tombstone")]
+    envelope = [*_envelope(attempt.batch), _is_tombstone().alias("_tombstone")]
     fields = [F.col(DECODED["value"])[each.name].alias(each.name) for each in spec.columns]
     keys = [
         F.col(DECODED["key"])[name.removeprefix(KEY_PREFIX)].alias(name)
@@ -195,6 +195,11 @@ def _envelope(batch: Batch) -> list[Column]:
         F.col("key").alias("_key"),
         F.col("headers").alias("_headers"),
     ]
+
+
+def _is_tombstone() -> Column:
+    """Whether a record has no value. The null that Connect writes is decoded to a null."""
+    return F.col("value").isNull() | F.col(DECODED["value"]).isNull()
 
 
 def _topic_id(batch: Batch) -> Column:

@@ -46,11 +46,13 @@ class JsonTextKind(ABC):
         """Never: the text is read as it is."""
         return False
 
-    def meant(self, event: RegisteredSchema) -> RegisteredSchema:
+    def meant(self, schema: RegisteredSchema) -> RegisteredSchema:
         """As it is."""
-        return event
+        return schema
 
-    def connect_types(self, event: RegisteredSchema) -> Mapping[str, ConnectType]:
+    def connect_types(
+        self, schema: RegisteredSchema, within: str | None
+    ) -> Mapping[str, ConnectType]:
         """None."""
         return {}
 

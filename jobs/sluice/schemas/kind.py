@@ -56,11 +56,16 @@ class SchemaKind(Protocol):
         Raises ValueError for what no table can hold, by its name.
         """
 
-    def meant(self, event: RegisteredSchema) -> RegisteredSchema:
-        """The schema of events whose types say what Connect and Debezium name them."""
+    def meant(self, schema: RegisteredSchema) -> RegisteredSchema:
+        """The schema whose types say what Connect and Debezium name them."""
 
-    def connect_types(self, event: RegisteredSchema) -> Mapping[str, ConnectType]:
-        """The types that it names of the fields of the events' row, and does not say itself."""
+    def connect_types(
+        self, schema: RegisteredSchema, within: str | None
+    ) -> Mapping[str, ConnectType]:
+        """The types that it names of a row's fields, and does not say itself.
+
+        The row is the record, or what its field `within` holds.
+        """
 
     def other_record(
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None

@@ -7,10 +7,11 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
-from sluice.columns import change_events
+from sluice.columns import change_events, envelopes
 from sluice.columns.columns import Column, ColumnType, parse_columns
 from sluice.columns.connect_types import ConnectType
 from sluice.columns.declared import Declared, possible
+from sluice.columns.envelopes import Envelope
 from sluice.columns.taking import Reading, Taken, require_apart, taking, type_at
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
@@ -40,9 +41,9 @@ class RegisteredFormat(Model):
     subject_strategy: SubjectStrategy = "topic"
     record: str | None = Field(default=None, pattern=RECORD)
     schema_file: str | None = Field(default=None, min_length=1)
+    envelope: Envelope | None = None
     frame: Frame | None = None
     compression: CompressionKey = None
-    envelope: Literal["debezium"] | None = None
     _reader: RegisteredSchema | None = PrivateAttr(default=None)
     _taken: tuple[Taken, ...] = PrivateAttr(default=())
     kind: ClassVar[Kind]
@@ -52,7 +53,8 @@ class RegisteredFormat(Model):
     def _frame_fits(cls, frame: Frame | None, info: ValidationInfo) -> Frame | None:
         if "registry" not in info.data:
             return frame
-        return fitting(frame, info.data["type"], info.data["registry"] is not None)
+        registered, named = info.data["registry"] is not None, bool(info.data.get("envelope"))
+        return fitting(frame, info.data["type"], registered, named)
 
     @model_validator(mode="after")
     def _has_a_schema(self, info: ValidationInfo) -> Self:
@@ -113,11 +115,9 @@ class RegisteredFormat(Model):
     @property
     def decided(self) -> Mapping[str, str]:
         """What decides rows beside the keys of the spec: which reader schema it is."""
-        if self._reader is None:
+        if (reader := self._reader) is None:
             return {}
-        if self._reader.key != self.schema_file:
-            return {"reader": self._reader.key}
-        return {"reader": self._reader.digest}
+        return {"reader": reader.digest if reader.key == self.schema_file else reader.key}
 
     def read_as(self, reader: RegisteredSchema) -> Self:
         """The same format with its reader schema."""
@@ -148,28 +148,27 @@ class RegisteredFormat(Model):
     def declared(self) -> Declared:
         """The columns, and the schema's fields that they do not hold. Raises LookupError."""
         reading = self.reading
-        found = self._of_schema if reading is None else reading.declared
-        return found if self.envelope is None else change_events.with_marks(found)
+        row = self._row if reading is None else reading.declared
+        return envelopes.with_marks(row, self.envelope)
 
     @property
     def reading(self) -> Reading | None:
         """What records are read as where columns are taken from fields of them; else None."""
-        if self.envelope is None and not self._taken:
+        if self.envelope != "debezium" and not self._taken:
             return None
-        ours = change_events.ours(self.envelope)
-        return taking(self._row, self._taken, kind_of(self.kind).opens, ours)
+        opens = kind_of(self.kind).opens
+        return taking(self._row, self._taken, opens, envelopes.ours(self.envelope))
 
     @property
     def has_text_rows(self) -> bool:
         """Whether events hold their rows as one text. In JSON each record tells by itself."""
-        opens = kind_of(self.kind).opens
-        return self.envelope is not None and not opens and change_events.is_text(self._of_schema)
+        may_be = self.envelope == "debezium" and not kind_of(self.kind).opens
+        return may_be and change_events.is_text(self._of_schema)
 
     @property
     def _row(self) -> Declared:
         """The record; of an event the row that it is about."""
-        found = self._of_schema
-        return change_events.row_of(found, self.connect_types) if self.envelope else found
+        return envelopes.row_of(self._of_schema, self.envelope, self.connect_types)
 
     @property
     def _of_schema(self) -> Declared:
@@ -181,9 +180,9 @@ class RegisteredFormat(Model):
 
     @property
     def connect_types(self) -> Mapping[str, ConnectType]:
-        """By the fields of an event's row, the types that its schema only names."""
-        known = self._reader if self.envelope else None
-        return kind_of(self.kind).connect_types(known) if known else {}
+        """By the fields of the row, the types that the schema only names."""
+        within, known = envelopes.row_within(self.envelope), self.envelope and self._reader
+        return kind_of(self.kind).connect_types(known, within) if known else {}
 
     @property
     def taken_types(self) -> Mapping[Taken, ColumnType | None]:
@@ -193,7 +192,7 @@ class RegisteredFormat(Model):
 
     def require_apart(self) -> None:
         """Raises ValueError for columns that cannot be taken, whatever the schema is."""
-        require_apart(self._taken, change_events.ours(self.envelope))
+        require_apart(self._taken, envelopes.ours(self.envelope))
 
     def taking(self, columns: Iterable[Taken]) -> Self:
         """The same format, with columns that are taken from fields of its records."""
@@ -254,7 +253,7 @@ class JsonFormat(TextFormat):
     @classmethod
     def _columns_are_declared(cls, text: str | None, info: ValidationInfo) -> str | None:
         if text is not None:
-            require_declarable(text, change_events.ours(info.data.get("envelope")))
+            require_declarable(text, envelopes.ours(info.data.get("envelope")))
         return text
 
     @model_validator(mode="after")
@@ -268,7 +267,8 @@ class JsonFormat(TextFormat):
     @property
     def has_fields(self) -> bool:
         """Whether records are objects with fields; else each is one column, as JSON text."""
-        return bool(self.schema_text or self._taken or self.envelope) or not self._is_one_value
+        known = self.schema_text or self._taken or self.envelope == "debezium"
+        return bool(known) or not self._is_one_value
 
     @property
     def _is_one_value(self) -> bool:
@@ -288,7 +288,7 @@ class JsonFormat(TextFormat):
     @property
     def _of_schema(self) -> Declared:
         if self.schema_text is not None:
-            return possible(parse_columns(self.schema_text), change_events.ours(self.envelope))
+            return possible(parse_columns(self.schema_text), envelopes.ours(self.envelope))
         # The spec may know fields of records of which the schema knows none.
         return Declared(()) if self._taken and self._is_one_value else super()._of_schema
 

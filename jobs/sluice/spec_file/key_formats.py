@@ -11,7 +11,15 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from sluice.columns.columns import Column, parse_columns
-from sluice.spec_file.formats import FORMATS, AvroFormat, JsonFormat, ProtobufFormat
+from sluice.columns.envelopes import Envelope
+from sluice.spec_file.formats import (
+    FORMATS,
+    AvroFormat,
+    Format,
+    JsonFormat,
+    ProtobufFormat,
+    RegisteredFormat,
+)
 from sluice.spec_file.plain_formats import PlainFormat, RawFormat
 from sluice.strict_model import Model
 
@@ -51,3 +59,11 @@ KeyFormat = Annotated[
 ]
 KEY_FORMATS: Mapping[str, type[Model]] = {**FORMATS, **dict.fromkeys(SCALARS, ScalarFormat)}
 """By their type, in the order in which messages list them."""
+
+
+def as_written_beside(value: Format, key: KeyFormat | None) -> KeyFormat | None:
+    """The keys' format, where Connect's converters write both: in an envelope, if values are."""
+    if not isinstance(value, RegisteredFormat) or not isinstance(key, RegisteredFormat):
+        return key
+    implied: Envelope | None = "connect" if value.envelope else key.envelope
+    return key.model_copy(update={"envelope": implied})

@@ -18,7 +18,7 @@ from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.alerts import Alerts
 from sluice.spec_file.column_sources import ColumnSource
 from sluice.spec_file.formats import CONNECTION, Format, RegisteredFormat, Source
-from sluice.spec_file.key_formats import KeyFormat
+from sluice.spec_file.key_formats import KeyFormat, as_written_beside
 from sluice.spec_file.only import MOST_RECORDS, Only
 from sluice.spec_file.record_formats import RecordFormats
 from sluice.spec_file.schedules import longest_interval, require_schedule
@@ -192,8 +192,12 @@ class PipelineSpec(Model):
             raise ValueError(
                 f"rescue goes with records that name their fields, found type: {self.format.type}"
             )
-        if isinstance(self.key_format, RegisteredFormat) and self.key_format.envelope:
-            raise ValueError("key_format: envelope goes with format: a key is in no envelope")
+        key = self.key_format
+        if isinstance(key, RegisteredFormat) and key.envelope == "debezium":
+            raise ValueError(
+                "key_format: found envelope: debezium, which goes with format: only values are"
+                " change events. Leave it out, or write envelope: connect"
+            )
         for name in self.column_sources:
             if name == KEY_PREFIX:
                 raise ValueError(
@@ -246,6 +250,7 @@ class PipelineSpec(Model):
     def formats(self) -> RecordFormats:
         """How a record is decoded."""
         value, key = self._taking("format"), self._taking("key_format")
+        key = as_written_beside(value, key)
         apart = self.only is not None and not self.only.by_bytes
         return RecordFormats(value, key, self.rescue, tuple(self.required), apart)
 

@@ -22,8 +22,16 @@ _ALONE: Mapping[str, tuple[Frame, ...]] = {
 _REGISTERED: tuple[Frame, ...] = ("confluent",)
 
 
-def fitting(frame: Frame | None, kind: str, registered: bool) -> Frame | None:
-    """The frame, or None for the default. Raises ValueError for one that the format has not."""
+def fitting(frame: Frame | None, kind: str, registered: bool, named: bool) -> Frame | None:
+    """The frame, or None for the default. Raises ValueError for one that the format has not.
+
+    `named`: whether an envelope says that Connect names what the numbers of its records mean.
+    """
+    if named and frame == "container":
+        raise ValueError(
+            "found container with envelope; expected another frame, or none. The names of types in"
+            " a container file's own schema are not read, and Connect writes no such files"
+        )
     allowed = _REGISTERED if registered else _ALONE[kind]
     if frame is None or frame == allowed[0]:
         return None

@@ -27,7 +27,7 @@ def test_the_row_is_what_after_holds() -> None:
         "before STRUCT<id: INT>, after STRUCT<id: INT, _op: STRING, _x: INT>,"
         " op STRING, source STRING"
     )
-    row = row_of(event)
+    row = row_of(event, {})
     assert row.columns == parse_columns("id INT, _x INT")
     assert [str(each) for each in row.unread] == ["$._op: Sluice has its own column of this name"]
     assert with_marks(row).columns == parse_columns(
@@ -41,15 +41,14 @@ def test_what_no_column_holds_is_told_as_the_row_sees_it() -> None:
         (Column("after", row), *parse_columns("before STRING, op STRING, source STRING"))
     )
     notes = (Note(("after", "x"), "the schema holds itself"), Note(("source",), "other"))
-    found = row_of(Declared(event.columns, event.unread, notes, event.fields))
+    found = row_of(Declared(event.columns, event.unread, notes, event.fields), {})
     assert [str(each) for each in found.as_text] == ["$.x: the schema holds itself"]
     assert [each.place for each in found.unread] == [("ID",)]
 
 
 def test_text_in_after_is_one_column() -> None:
-    assert row_of(
-        of("before STRING, after STRING, op STRING, source STRING")
-    ).columns == parse_columns("after STRING")
+    event = of("before STRING, after STRING, op STRING, source STRING")
+    assert row_of(event, {}).columns == parse_columns("after STRING")
 
 
 @pytest.mark.parametrize(
@@ -63,10 +62,10 @@ def test_text_in_after_is_one_column() -> None:
 )
 def test_another_schema_is_refused(text: str, found: str) -> None:
     with pytest.raises(ValueError, match="whose field after has the row's columns, found") as told:
-        row_of(of(text))
+        row_of(of(text), {})
     assert str(told.value).endswith(found)
     with pytest.raises(ValueError, match="found no fields"):
-        row_of(Declared(()))
+        row_of(Declared(()), {})
 
 
 def spec(form: dict[str, Any], files: dict[str, bytes] | None = None, **keys: Any) -> PipelineSpec:
@@ -105,10 +104,21 @@ def test_further_keys_take_these_columns() -> None:
         ({"derived": {"_op": "id"}}, "derived._op: expected another name"),
         (
             {"key_format": {**FORM, "schema": "id BIGINT"}},
-            "key_format: envelope goes with format: a key is in no envelope",
+            "key_format: found envelope: debezium, which goes with format: only",
         ),
         ({"format": {**FORM, "envelope": "canal"}}, "debezium"),
         ({"format": {"type": "raw", "envelope": "debezium"}}, "envelope"),
+        (
+            {
+                "format": {
+                    "type": "avro",
+                    "schema_file": "e.avsc",
+                    "envelope": "debezium",
+                    "frame": "container",
+                }
+            },
+            "found container with envelope; expected another frame, or none",
+        ),
     ],
 )
 def test_what_does_not_go_with_it_is_refused(keys: dict[str, Any], told: str) -> None:

@@ -14,7 +14,6 @@ from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.decoded_fields import ERROR, VALUE
 from sluice.lake.decoding.json_records import (
     Unmatched,
-    json_change_struct,
     json_frames,
     json_struct,
     json_value_struct,
@@ -108,11 +107,9 @@ def _(form: JsonFormat, source: Source, writers: Writers, rescue: bool, apart: b
     frames = json_frames(form, source, writers)
     if not form.has_fields:
         return json_value_struct(struct_type(form.columns), source, frames, form.at, rescue)
-    fields, unit = fields_of(form), form.timestamp_unit
     unmatched: Unmatched = "lands" if form.allow_unmatched else "apart" if apart else "fails"
-    if form.envelope:
-        return json_change_struct(fields, source, frames, unit, rescue, unmatched)
-    return json_struct(fields, source, frames, form.at, unit, rescue, unmatched)
+    given = (frames, form.at, form.timestamp_unit, rescue, unmatched, form.envelope)
+    return json_struct(fields_of(form), source, *given)
 
 
 @_struct.register

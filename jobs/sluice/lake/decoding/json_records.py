@@ -13,6 +13,7 @@ from typing import Literal, TypeGuard
 from pyspark.sql import Column
 from pyspark.sql import types as T
 
+from sluice.columns.envelopes import Envelope
 from sluice.lake.decoding.frames import BARE, frames_of
 from sluice.lake.decoding.record_reads import read_by
 from sluice.schemas.registered import RegisteredSchema
@@ -20,9 +21,13 @@ from sluice.spec_file.formats import JsonFormat, Source
 from sluice.spec_file.key_formats import KeyFormat
 from sluice.spec_file.places import place_of
 
-# Ours (jobs/jvm/json/JsonRecord.scala, JsonChange.scala, JsonValue.scala).
-READ_JSON = "sluice_json"
-READ_JSON_CHANGE = "sluice_json_change"
+# Ours (jobs/jvm/json/JsonRecord.scala, JsonConverted.scala, JsonChange.scala, JsonValue.scala).
+READ_JSON: Mapping[Envelope | None, str] = {
+    None: "sluice_json",
+    "connect": "sluice_json_converted",
+    "debezium": "sluice_json_change",
+}
+"""By the envelope."""
 READ_JSON_VALUE = "sluice_json_value"
 
 Unmatched = Literal["lands", "fails", "apart"]
@@ -52,27 +57,15 @@ def json_struct(
     timestamp_unit: str | None = None,
     rescue: bool = False,
     unmatched: Unmatched = "fails",
+    envelope: Envelope | None = None,
 ) -> Column:
-    """A record's columns and its error.
+    """A record's columns and its error; of an event those of its parts.
 
     `at` is where it is in its value. `timestamp_unit` says what a TIMESTAMP's numbers count. With
     `rescue`, the members that are not declared are kept.
     """
-    unit = timestamp_unit or ""
-    given = (_place(at), unit, rescue, unmatched)
-    return read_by(READ_JSON, source, fields, frames, *given)
-
-
-def json_change_struct(
-    fields: T.StructType,
-    source: Source,
-    frames: str,
-    unit: str | None,
-    rescue: bool,
-    unmatched: Unmatched,
-) -> Column:
-    """The parts of a change event of Debezium, and its error."""
-    return read_by(READ_JSON_CHANGE, source, fields, frames, unit or "", rescue, unmatched)
+    given = (_place(at), timestamp_unit or "", rescue, unmatched)
+    return read_by(READ_JSON[envelope], source, fields, frames, *given)
 
 
 def json_value_struct(

@@ -30,13 +30,12 @@ _SHOWN = 100
 
 def fields_of(form: KeyFormat) -> T.StructType:
     """What the records are read as: the columns, or the fields from which some are taken."""
-    reading = form.reading if isinstance(form, RegisteredFormat) else None
-    if reading is None:
+    if not isinstance(form, RegisteredFormat):
         return struct_type(form.columns)
-    found = _struct(reading.fields)
-    if not _is_event(form):
-        return found
-    return event_struct(_named(found, form.connect_types), form.has_text_rows)
+    reading = form.reading
+    found = struct_type(form.columns) if reading is None else _struct(reading.fields)
+    row = _named(found, form.connect_types)
+    return event_struct(row, form.has_text_rows) if _is_event(form) else row
 
 
 def _named(row: T.StructType, types: Mapping[str, ConnectType]) -> T.StructType:
@@ -48,7 +47,7 @@ def _named(row: T.StructType, types: Mapping[str, ConnectType]) -> T.StructType:
 
 
 def _is_event(form: KeyFormat) -> TypeGuard[RegisteredFormat]:
-    return isinstance(form, RegisteredFormat) and form.envelope is not None
+    return isinstance(form, RegisteredFormat) and form.envelope == "debezium"
 
 
 def made_columns(
@@ -83,7 +82,8 @@ def made_columns(
     told = [_first(lacking).alias(LACKING)] if apart else []
     made = F.struct(*kept, error.alias(ERROR), *told)
     # A tombstone has no fields, and lands; a null key has not what is required of it.
-    there = F.lit(True) if source == "key" and required else F.col(source).isNotNull()
+    given = F.col(source).isNotNull() & read.isNotNull()
+    there = F.lit(True) if source == "key" and required else given
     return F.when(there, made)
 
 

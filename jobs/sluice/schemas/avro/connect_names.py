@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from sluice.columns.columns import Decimal
+from sluice.columns.connect_types import connect_type
 from sluice.schemas.registered import Reference, RegisteredSchema
 
-_TIMES = "io.debezium.time"
+_TIMES, _CONNECTS = "io.debezium.time", "org.apache.kafka.connect.data"
 _MEANT: Mapping[tuple[str, str], str] = {
     (f"{_TIMES}.Date", "int"): "date",
     (f"{_TIMES}.Time", "int"): "time-millis",
@@ -25,6 +27,9 @@ _MEANT: Mapping[tuple[str, str], str] = {
     (f"{_TIMES}.IsoTimestamp", "string"): "sluice-timestamp-text",
     (f"{_TIMES}.IsoDate", "string"): "sluice-date-text",
     ("io.debezium.data.VariableScaleDecimal", "record"): "sluice-decimal-text",
+    (f"{_CONNECTS}.Date", "int"): "date",
+    (f"{_CONNECTS}.Time", "int"): "time-millis",
+    (f"{_CONNECTS}.Timestamp", "long"): "timestamp-millis",
 }
 """By the name and the type that carries it; those that are Sluice's own Avro does not know."""
 
@@ -50,6 +55,16 @@ def _named(found: Any) -> Any:
             return [_named(each) for each in found]
         case dict():
             kept = {key: each if key == "default" else _named(each) for key, each in found.items()}
-            logical = _MEANT.get((str(found.get("connect.name")), str(found.get("type"))))
-            return kept if logical is None else {"logicalType": logical, **kept}
+            return {**_meaning(found), **kept}
     return found
+
+
+def _meaning(found: dict[str, Any]) -> dict[str, Any]:
+    """What a type's name says that it does not say itself."""
+    name, carrier = str(found.get("connect.name")), str(found.get("type"))
+    known = connect_type(name, found.get("connect.parameters")) if carrier == "bytes" else None
+    if known is not None and isinstance(known.column, Decimal):
+        column = known.column
+        return {"logicalType": "decimal", "precision": column.precision, "scale": column.scale}
+    logical = _MEANT.get((name, carrier))
+    return {} if logical is None else {"logicalType": logical}

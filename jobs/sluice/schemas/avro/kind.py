@@ -31,9 +31,9 @@ class AvroKind(JsonTextKind):
         """The fields of a record; any other type is the one column `value`."""
         return avro_declared(schema)
 
-    def meant(self, event: RegisteredSchema) -> RegisteredSchema:
+    def meant(self, schema: RegisteredSchema) -> RegisteredSchema:
         """By logical types."""
-        return meant(event)
+        return meant(schema)
 
     def other_record(
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None

@@ -1,22 +1,21 @@
-"""Connect's titles: types that its converter names in the schema of an event. Pure."""
+"""Connect's titles: types that its converter names in a JSON schema. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sluice.columns.change_events import AFTER
 from sluice.columns.connect_types import ConnectType, connect_type
 from sluice.schemas.json_texts import as_json
 from sluice.schemas.registered import RegisteredSchema
 
 
-def connect_types(event: RegisteredSchema) -> Mapping[str, ConnectType]:
-    """By the fields of the row that events of this schema are about."""
-    found = {}
-    for row in _parts(_properties(as_json(event.text)).get(AFTER)):
-        for name, schema in _properties(row).items():
-            for part in _parts(schema):
+def connect_types(schema: RegisteredSchema, within: str | None) -> Mapping[str, ConnectType]:
+    """By the fields of the record, or of what its field `within` holds."""
+    record, found = as_json(schema.text), {}
+    for row in _parts(record if within is None else _properties(record).get(within)):
+        for name, field in _properties(row).items():
+            for part in _parts(field):
                 known = connect_type(part.get("title"), part.get("connect.parameters"))
                 if known is not None:
                     found[name] = known

@@ -32,9 +32,11 @@ class JsonKind(JsonTextKind):
 
         return json_schema_declared(schema)
 
-    def connect_types(self, event: RegisteredSchema) -> Mapping[str, ConnectType]:
+    def connect_types(
+        self, schema: RegisteredSchema, within: str | None
+    ) -> Mapping[str, ConnectType]:
         """By their titles."""
-        return connect_types(event)
+        return connect_types(schema, within)
 
     def other_record(
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None

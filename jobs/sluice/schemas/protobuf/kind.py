@@ -56,11 +56,13 @@ class ProtobufKind:
 
         return protobuf_declared(schema, record)
 
-    def meant(self, event: RegisteredSchema) -> RegisteredSchema:
+    def meant(self, schema: RegisteredSchema) -> RegisteredSchema:
         """As it is: the converter names no types in it."""
-        return event
+        return schema
 
-    def connect_types(self, event: RegisteredSchema) -> Mapping[str, ConnectType]:
+    def connect_types(
+        self, schema: RegisteredSchema, within: str | None
+    ) -> Mapping[str, ConnectType]:
         """None."""
         return {}
 

@@ -11,7 +11,7 @@ from sluice.schemas.avro.columns import avro_declared
 from sluice.schemas.avro.connect_names import meant
 from sluice.schemas.registered import Reference, RegisteredSchema
 
-TIMES = "io.debezium.time"
+TIMES, CONNECTS = "io.debezium.time", "org.apache.kafka.connect.data"
 
 
 def schema(*fields: Any, references: tuple[Reference, ...] = ()) -> RegisteredSchema:
@@ -32,6 +32,10 @@ def schema(*fields: Any, references: tuple[Reference, ...] = ()) -> RegisteredSc
         ("long", f"{TIMES}.NanoTimestamp", "TIMESTAMP"),
         ("string", f"{TIMES}.ZonedTimestamp", "TIMESTAMP"),
         ("string", f"{TIMES}.IsoDate", "DATE"),
+        ("int", f"{CONNECTS}.Date", "DATE"),
+        ("int", f"{CONNECTS}.Time", "STRING"),
+        ("long", f"{CONNECTS}.Timestamp", "TIMESTAMP"),
+        ("bytes", f"{CONNECTS}.Decimal", "BINARY"),
         ("long", f"{TIMES}.MicroDuration", "BIGINT"),
         ("string", f"{TIMES}.Timestamp", "STRING"),
         ("string", "io.debezium.data.Json", "STRING"),
@@ -49,6 +53,22 @@ def test_a_decimal_with_a_scale_of_its_own_is_text() -> None:
     found = schema(["null", decimal], {"type": "array", "items": name})
     assert avro_declared(meant(found)).columns == parse_columns("f0 STRING, f1 ARRAY<STRING>")
     assert avro_declared(found).columns[0].type != avro_declared(meant(found)).columns[0].type
+
+
+@pytest.mark.parametrize(
+    ("written", "column"),
+    [
+        ({}, "DECIMAL(38,2)"),
+        ({"connect.parameters": {"scale": "2", "connect.decimal.precision": "9"}}, "DECIMAL(9,2)"),
+        ({"logicalType": "decimal", "precision": 64, "scale": 4}, "DECIMAL(38,4)"),
+        ({"logicalType": "decimal", "precision": 5, "scale": 2}, "DECIMAL(5,2)"),
+        ({"connect.parameters": {"scale": "-1"}}, "BINARY"),
+    ],
+)
+def test_a_decimal_has_the_scale_of_its_parameters(written: Any, column: str) -> None:
+    named = {"type": "bytes", "connect.name": f"{CONNECTS}.Decimal"}
+    found = schema({**named, "connect.parameters": {"scale": "2"}, **written})
+    assert avro_declared(meant(found)).columns == parse_columns(f"f0 {column}")
 
 
 def test_what_a_type_says_itself_comes_first() -> None:

@@ -28,7 +28,20 @@ def test_the_rows_columns_are_what_the_titles_mean() -> None:
     )
 
 
+def test_a_row_without_an_event_around_it_has_these_columns_too() -> None:
+    properties = json.loads(registered_json().text)["properties"]["after"]["oneOf"][1]["properties"]
+    known = {"value": schema(**properties, ID={"type": "string"})}
+    spec = PipelineSpec.model_validate({**BASE, "format": {**FORM, "envelope": "connect"}})
+    found = spec.with_readers(known)
+    assert found.columns == parse_columns(
+        "id BIGINT, amount DECIMAL(38,2), free STRING, born DATE, at_us TIMESTAMP, zoned TIMESTAMP"
+    )
+    (told,) = found.formats.told()
+    assert told.startswith("format: no column holds $.ID: declared twice")
+
+
 def test_other_schemas_name_none() -> None:
-    assert connect_types(schema(after={"type": "string"})) == {}
-    assert connect_types(schema(after={"oneOf": "x", "properties": {"a": 1}})) == {}
-    assert connect_types(RegisteredSchema("1", "JSON", "true")) == {}
+    assert connect_types(schema(after={"type": "string"}), "after") == {}
+    assert connect_types(schema(after={"oneOf": "x", "properties": {"a": 1}}), "after") == {}
+    assert connect_types(RegisteredSchema("1", "JSON", "true"), "after") == {}
+    assert connect_types(RegisteredSchema("1", "JSON", "true"), None) == {}
