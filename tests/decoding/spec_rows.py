@@ -17,10 +17,26 @@ def rows(
     spark: SparkSession,
     spec: Mapping[str, Any],
     values: Sequence[bytes | None],
-    source: Source = "value",
     **files: bytes,
 ) -> list[Any]:
-    """What became of each value, or key: its columns, or its error."""
+    """What became of each value: its columns, or its error."""
+    return _outcomes(spark, spec, values, "value", files)
+
+
+def key_rows(
+    spark: SparkSession, spec: Mapping[str, Any], keys: Sequence[bytes | None]
+) -> list[Any]:
+    """What became of each key: its columns, or its error."""
+    return _outcomes(spark, spec, keys, "key", {})
+
+
+def _outcomes(
+    spark: SparkSession,
+    spec: Mapping[str, Any],
+    values: Sequence[bytes | None],
+    source: Source,
+    files: Mapping[str, bytes],
+) -> list[Any]:
     context = {"files": {name.replace("__", "."): each for name, each in files.items()}}
     formats = PipelineSpec.model_validate({**BASE, **spec}, context=context).formats
     records = [(place, each and bytearray(each)) for place, each in enumerate(values)]

@@ -15,7 +15,7 @@ from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.decoding.avro_decoding import RECORDS, framed
-from tests.decoding.spec_rows import BASE, rows
+from tests.decoding.spec_rows import BASE, key_rows, rows
 from tests.decoding.test_change_events import MICROS, MILLIS, NULLS, ORDER, ROW, UNITS
 from tests.decoding.wraps_decoding import decoded
 from tests.worlds.debezium_events import EVENTS, event, registered_json
@@ -152,9 +152,9 @@ def test_wrapped_keys_are_read_where_connect_wrote_the_value(spark: SparkSession
         "format": {"type": "json", "envelope": "debezium", "schema": "id BIGINT"},
         "key_format": {"type": "json", "schema": "id BIGINT"},
     }
-    assert rows(spark, spec, [key, b'{"id": 2}', None], "key") == [{"id": 1}, {"id": 2}, None]
+    assert key_rows(spark, spec, [key, b'{"id": 2}', None]) == [{"id": 1}, {"id": 2}, None]
     plain = {**spec, "format": {"type": "json", "schema": "id BIGINT"}}
-    (told,) = rows(spark, plain, [key], "key")
+    (told,) = key_rows(spark, plain, [key])
     assert told == "expected one of the declared fields (id), found schema, payload"
 
 

@@ -192,8 +192,8 @@ class PipelineSpec(Model):
             raise ValueError(
                 f"rescue goes with records that name their fields, found type: {self.format.type}"
             )
-        key = self.key_format
-        if isinstance(key, RegisteredFormat) and key.envelope == "debezium":
+        keys = self.key_format
+        if isinstance(keys, RegisteredFormat) and keys.envelope == "debezium":
             raise ValueError(
                 "key_format: found envelope: debezium, which goes with format: only values are"
                 " change events. Leave it out, or write envelope: connect"

@@ -125,3 +125,29 @@ def test_of_compressed_events_those_of_some_ops_land(topic: Topic, pipeline: Pip
     assert tuple(row[each] for each in names) == (4, 2, 1, 0)
     verified = trips.sluice("verify")
     assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
+def test_rows_that_connect_wrote_land_and_its_nulls_are_tombstones(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    day = {"field": "born", "type": "int32", "name": "io.debezium.time.Date"}
+    schema = {"type": "struct", "fields": [day]}
+    trips = pipeline(
+        topic(retention_ms=-1),
+        format={"type": "json", "envelope": "connect", "schema": "id BIGINT, born DATE"},
+        key_format={"type": "json", "schema": "id BIGINT"},
+        only={"where": "id < 3"},
+    )
+    rows = [{"id": 1, "born": 19_675}, None, {"id": 3}]
+    values = [json.dumps({"schema": schema, "payload": each}).encode() for each in rows]
+    key = json.dumps({"schema": {"type": "struct"}, "payload": {"id": 1}}).encode()
+    produce(trips.bootstrap, trips.topics[0], [*values, b"null", None], key=key)
+    trips.run()
+    none = (None, None, True, 1)
+    assert by_offset(trips, "id", "born", "_tombstone", "_key_id") == {
+        0: (1, datetime(2023, 11, 14, tzinfo=UTC).date(), False, 1),
+        **dict.fromkeys((1, 3, 4), none),
+    }
+    assert trips.quarantined() == []
+    verified = trips.sluice("verify")
+    assert verified.returncode == 0, verified.stdout + verified.stderr

@@ -336,3 +336,42 @@ def test_records_with_fields_and_records_that_are_kept_whole_are_not_read_as_eac
     choice = choose_reader(form, before, now, "widen")
     assert choice.reader == before
     assert "the other of values that are kept as a whole" in choice.kept_for
+
+
+def named(name: str, carrier: str = "long") -> dict[str, str]:
+    return {"type": carrier, "connect.name": f"io.debezium.time.{name}"}
+
+
+def event(key: int, **row: Any) -> RegisteredSchema:
+    after = json.loads(schema(key, "Value", **row).text)
+    parts: dict[str, Any] = {"before": ["null", after], "after": ["null", "Value"], "op": "string"}
+    return schema(key, "Envelope", **parts, source="string")
+
+
+ROW = {"id": "int", "at": named("Timestamp")}
+MICROS = {**ROW, "at": named("MicroTimestamp")}
+UNLIKE = "not all of schema 5 could be read as it: "
+
+
+@pytest.mark.parametrize("envelope", ["connect", "debezium"])
+@pytest.mark.parametrize(
+    ("row", "evolution", "key", "why"),
+    [
+        ({**ROW, "city": CITY}, "add_columns", "6", ""),
+        ({**ROW, "city": CITY}, "strict", "5", "it adds city STRING"),
+        ({**ROW, "id": "long"}, "widen", "6", ""),
+        ({**ROW, "id": "long"}, "add_columns", "5", "it changes id from INT to BIGINT"),
+        ({**ROW, "at": named("Date", "int")}, "widen", "5", "it changes at from TIMESTAMP to DATE"),
+        # The column stays, but a number of one schema is not that of the other.
+        (MICROS, "widen", "5", UNLIKE),
+    ],
+)
+def test_rows_that_connect_wrote_evolve_as_their_names_mean(
+    envelope: Any, row: Any, evolution: Evolution, key: str, why: str
+) -> None:
+    of = schema if envelope == "connect" else event
+    form = AvroFormat(type="avro", registry="r", envelope=envelope)
+    found = choose_reader(form, of(5, **ROW), of(6, **row), evolution)
+    assert found.reader.key == key
+    assert why in found.kept_for
+    assert bool(found.kept_for) == bool(why)

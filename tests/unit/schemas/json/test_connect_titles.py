@@ -30,9 +30,8 @@ def test_the_rows_columns_are_what_the_titles_mean() -> None:
 
 def test_a_row_without_an_event_around_it_has_these_columns_too() -> None:
     properties = json.loads(registered_json().text)["properties"]["after"]["oneOf"][1]["properties"]
-    known = {"value": schema(**properties, ID={"type": "string"})}
     spec = PipelineSpec.model_validate({**BASE, "format": {**FORM, "envelope": "connect"}})
-    found = spec.with_readers(known)
+    found = spec.with_readers({"value": schema(**properties, ID={"type": "string"})})
     assert found.columns == parse_columns(
         "id BIGINT, amount DECIMAL(38,2), free STRING, born DATE, at_us TIMESTAMP, zoned TIMESTAMP"
     )
