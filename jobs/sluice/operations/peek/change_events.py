@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sluice.columns.change_events import AFTER, OURS
+from sluice.columns.change_events import AFTER
 from sluice.columns.columns import (
     Array,
     Column,
@@ -17,6 +17,7 @@ from sluice.columns.columns import (
 )
 from sluice.columns.connect_types import connect_type
 from sluice.columns.declared import possible
+from sluice.columns.envelopes import Envelope, ours
 from sluice.operations.peek.remarks import unit_of
 from sluice.schemas.inference import Inferred, Object, infer_columns
 
@@ -45,9 +46,10 @@ _TYPES = {
 
 
 @dataclass(frozen=True)
-class Events:
-    """The rows of events, the columns that take them, and those that are numbers of a unit."""
+class Enveloped:
+    """The rows in an envelope, the columns that take them, and those that are numbers of a unit."""
 
+    envelope: Envelope
     rows: Sequence[Object]
     inferred: Inferred
     typed: bool
@@ -59,10 +61,18 @@ class Events:
         return "" if self.typed else _UNTYPED
 
 
+def is_wrapped(found: Object) -> bool:
+    """Whether it is Connect's wrapper of a row, or of a null."""
+    parts = (found.get("schema"), found.get("payload"))
+    return found.keys() == {"schema", "payload"} and all(
+        each is None or isinstance(each, dict) for each in parts
+    )
+
+
 def payload_of(found: Object) -> Object:
     """What Connect's wrapper holds; the object itself where there is none."""
     payload = found.get("payload")
-    return payload if found.keys() == {"schema", "payload"} and isinstance(payload, dict) else found
+    return payload if is_wrapped(found) and isinstance(payload, dict) else found
 
 
 def is_event(found: Object) -> bool:
@@ -72,7 +82,7 @@ def is_event(found: Object) -> bool:
     return named and all(each & payload.keys() for each in (_PARTS, _MARKS))
 
 
-def events_of(objects: Sequence[Object]) -> Events | None:
+def events_of(objects: Sequence[Object]) -> Enveloped | None:
     """The events, where most objects are some, and their row has a column."""
     events = [each for each in objects if is_event(each)]
     if not events or 2 * len(events) < len(objects):
@@ -80,16 +90,33 @@ def events_of(objects: Sequence[Object]) -> Events | None:
     states = [_state(payload_of(each)) for each in events]
     rows = [each for each in states if isinstance(each, dict)]
     if not rows and any(isinstance(each, str) for each in states):
-        return Events((), Inferred((Column(AFTER, Primitive("STRING")),), {}), True)
-    fields = next(filter(None, map(_fields, reversed(events))), [])
+        text = Inferred((Column(AFTER, Primitive("STRING")),), {})
+        return Enveloped("debezium", (), text, True)
+    return _enveloped("debezium", rows, next(filter(None, map(_fields, reversed(events))), []))
+
+
+def wrapped_rows_of(objects: Sequence[Object]) -> Enveloped | None:
+    """The rows in Connect's wrapper, where most objects are some, and have a column."""
+    wrapped = [each for each in objects if is_wrapped(each)]
+    rows = [each["payload"] for each in wrapped if each["payload"] is not None]
+    if not rows or 2 * len(wrapped) < len(objects):
+        return None
+    schemas = (_listed(each["schema"]) for each in reversed(wrapped))
+    return _enveloped("connect", rows, next(filter(None, schemas), []))
+
+
+def _enveloped(
+    envelope: Envelope, rows: Sequence[Object], fields: Sequence[dict[str, Any]]
+) -> Enveloped | None:
     if fields:
-        declared = possible((Column(each["field"], _type(each)) for each in fields), OURS)
+        columns = (Column(each["field"], _type(each)) for each in fields)
+        declared = possible(columns, ours(envelope))
         left_out = {str(each.place[0]): each.why for each in declared.unread if each.place}
         found, units = Inferred(declared.columns, left_out), {}
     else:
-        found = infer_columns(rows, OURS)
+        found = infer_columns(rows, ours(envelope))
         units = dict(_units(found.columns, rows))
-    return Events(rows, found, bool(fields), units) if found.columns else None
+    return Enveloped(envelope, rows, found, bool(fields), units) if found.columns else None
 
 
 def _state(event: Object) -> Any:
@@ -140,9 +167,11 @@ def _nested(schema: dict[str, Any]) -> ColumnType:
     return _type({key: each for key, each in schema.items() if key != "name"})
 
 
-def deletes_among(objects: Iterable[Object], tombstones: int) -> str:
+def deletes_among(objects: Sequence[Object], tombstones: int) -> str:
     """How deletes look in events that ExtractNewRecordState has taken apart."""
-    if all("__deleted" in payload_of(each) for each in objects):
+    rows = [each for each in objects if not (is_wrapped(each) and each["payload"] is None)]
+    tombstones += len(objects) - len(rows)
+    if all("__deleted" in payload_of(each) for each in rows):
         mode = "rewrite-with-tombstone" if tombstones else "rewrite"
         after = ", and a tombstone follows" if tombstones else ""
         return f"A deleted row has __deleted: true{after} ({_MODE}: {mode})."

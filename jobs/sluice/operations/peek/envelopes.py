@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sluice.operations.peek.change_events import is_event, payload_of
+from sluice.operations.peek.change_events import is_event, is_wrapped, payload_of
 from sluice.schemas.inference import Object
 
 _ONE_CHANGE = "Each row is one change, not the row of the source as it is now"
@@ -39,10 +39,6 @@ def envelope_of(objects: Sequence[Object]) -> Envelope | None:
 
 def _has(*names: str) -> Callable[[Object], bool]:
     return lambda found: set(names) <= found.keys()
-
-
-def _is_connects(found: Object) -> bool:
-    return found.keys() == {"schema", "payload"}
 
 
 def _is_flattened(found: Object) -> bool:
@@ -89,9 +85,8 @@ _OF_DEBEZIUM = (
 _KNOWN = (
     Envelope(
         "Connect's JSON, which has its schema in each record",
-        _is_connects,
-        "columns takes fields out of payload, and value.converter.schemas.enable=false at the"
-        " connector writes the row alone",
+        is_wrapped,
+        "envelope: connect takes the row out of payload, and reads its types as schema names them",
         "connect.md",
     ),
     Envelope(

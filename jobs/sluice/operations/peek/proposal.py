@@ -90,8 +90,8 @@ def told_samples(samples: Samples, topic: str, known_registry: str = "") -> Iter
         yield from _left_out(samples.inferred.left_out)
         if envelope := envelope_of(samples.objects):
             yield str(envelope)
-        if samples.events and samples.events.remark:
-            yield samples.events.remark
+        if samples.enveloped and samples.enveloped.remark:
+            yield samples.enveloped.remark
         if envelope is UNWRAPPED:
             yield deletes_among(samples.objects, len(samples.by_place) - len(samples.values))
         yield from _remarks(samples.inferred, samples)
@@ -122,7 +122,7 @@ def _left_out(names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _remarks(inferred: Inferred, samples: Samples) -> Iterator[str]:
-    known = samples.events.units if samples.events else {}
+    known = samples.enveloped.units if samples.enveloped else {}
     columns = [each for each in inferred.columns if each.name not in known]
     found = list(remarks_on(columns, samples.rows))
     yield from found[:_REMARKS_TOLD]
@@ -138,8 +138,9 @@ def format_lines(samples: Samples, compression: str) -> Sequence[str]:
         return [f"format: {{type: raw{within}}}"]
     packed = [f"  compression: {compression}"] if compression else []
     rescue = ["rescue: true"] if found.left_out else []
-    envelope = ["  envelope: debezium"] if samples.events else []
-    units = samples.events.units if samples.events else {}
+    known = samples.enveloped
+    envelope = [f"  envelope: {known.envelope}"] if known else []
+    units = known.units if known else {}
     taken = [f"  {json.dumps(e)}: {{from: {_path(e)}, unit: {unit}}}" for e, unit in units.items()]
     schema = ["  schema: |-", indent(found.schema_text, "    ")]
     columns = ["columns:", *taken] if taken else []

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from sluice.offsets.quarantined import error_pattern
-from sluice.operations.peek.change_events import STRANGER, Events, events_of, is_event
+from sluice.operations.peek.change_events import (
+    STRANGER,
+    Enveloped,
+    events_of,
+    is_event,
+    is_wrapped,
+    payload_of,
+    wrapped_rows_of,
+)
 from sluice.operations.peek.framed import Framed, Headers, framed
 from sluice.operations.peek.packing import Unpacked
 from sluice.operations.peek.places import placed
@@ -53,14 +61,14 @@ class Samples:
     @cached_property
     def problems(self) -> Mapping[str, str]:
         """Why values would be quarantined, by where they are."""
-        if self.events:
+        if self.enveloped and self.enveloped.envelope == "debezium":
             strangers = {w: STRANGER for w, each in self._parsed[0].items() if not is_event(each)}
             return self._parsed[1] | strangers
         names = {each.name for each in self.inferred.columns} if self.inferred else set()
         unmatched = {
             where: "expected one of the declared fields, found none of them"
             for where, each in self._parsed[0].items()
-            if names.isdisjoint(each)
+            if names.isdisjoint(self._row(each)) and not self._is_null(each)
         }
         return self._parsed[1] | (unmatched if names else {})
 
@@ -70,20 +78,29 @@ class Samples:
         objects, others = self._parsed
         if len(others) > len(objects):
             return None
-        found = self.events.inferred if self.events else infer_columns(self.objects)
+        found = self.enveloped.inferred if self.enveloped else infer_columns(self.objects)
         return found if found.columns else None
 
     @cached_property
-    def events(self) -> Events | None:
-        """The change events of Debezium, where most values are some."""
+    def enveloped(self) -> Enveloped | None:
+        """The rows of Debezium's events, or in Connect's wrapper, where most values are some."""
         objects, others = self._parsed
-        # An event says itself where its row is.
-        return None if self.at or len(others) > len(objects) else events_of(self.objects)
+        # An envelope says itself where its row is.
+        if self.at or len(others) > len(objects):
+            return None
+        return events_of(self.objects) or wrapped_rows_of(self.objects)
+
+    def _row(self, found: Object) -> Object:
+        return payload_of(found) if self.enveloped else found
+
+    def _is_null(self, found: Object) -> bool:
+        """Whether it is a null that Connect wrote."""
+        return self.enveloped is not None and is_wrapped(found) and found["payload"] is None
 
     @property
     def rows(self) -> Sequence[Object]:
-        """What the columns are of: the objects, or the rows of events."""
-        return self.events.rows if self.events else self.objects
+        """What the columns are of: the objects, or the rows in their envelopes."""
+        return self.enveloped.rows if self.enveloped else self.objects
 
     def told_problems(self) -> Iterator[tuple[int, str]]:
         """Each cause, the most frequent first: of how many values, and the first of them."""

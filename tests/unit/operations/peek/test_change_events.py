@@ -58,6 +58,30 @@ def test_of_plain_events_the_rows_say_them_and_what_looks_like_moments_is(tmp_pa
     assert [*types][-3:] == ["_op", "_source", "_source_time"]
 
 
+def test_rows_in_connects_wrapper_have_the_columns_of_its_schema(tmp_path: Path) -> None:
+    modes = ("drop u", "rewrite u", "tombstone d")
+    values = [event(f"unwrapped {each}", wrapped=True) for each in modes]
+    found = spec_of(tmp_path, *values)
+    assert isinstance(found.format, JsonFormat)
+    assert found.format.envelope == "connect"
+    types = {each.name: str(each.type) for each in found.columns}
+    assert (types["amount"], types["born"], types["at_us"]) == (
+        "DECIMAL(10,2)",
+        "DATE",
+        "TIMESTAMP",
+    )
+    assert "quarantined" not in text_of(*values)
+
+
+def test_rows_in_a_wrapper_that_names_nothing_are_taken_as_they_look(tmp_path: Path) -> None:
+    rows = [{"id": 1, "_op": "x", "at": 1_700_000_000_123}, {"other": 1}]
+    values = [json.dumps({"schema": None, "payload": each}).encode() for each in rows]
+    found = spec_of(tmp_path, *values, values[0])
+    assert isinstance(found.format, JsonFormat)
+    assert found.format.envelope == "connect"
+    assert {"id", "_op", "at"} <= {each.name for each in found.columns}
+
+
 def test_documents_of_mongodb_are_one_column(tmp_path: Path) -> None:
     found = spec_of(tmp_path, as_event(op="c", after='{"_id": 1}'), as_event(op="d", after=None))
     assert found.columns == parse_columns(f"after STRING, {MARKS}")
