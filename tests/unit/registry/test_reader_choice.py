@@ -345,10 +345,11 @@ def named(name: str, carrier: str = "long") -> dict[str, str]:
 def event(key: int, **row: Any) -> RegisteredSchema:
     after = json.loads(schema(key, "Value", **row).text)
     parts: dict[str, Any] = {"before": ["null", after], "after": ["null", "Value"], "op": "string"}
-    return schema(key, "Envelope", **parts, source="string")
+    parts["source"] = "string"
+    return schema(key, "Envelope", **parts)
 
 
-ROW = {"id": "int", "at": named("Timestamp")}
+ROW: dict[str, Any] = {"id": "int", "at": named("Timestamp")}
 MICROS = {**ROW, "at": named("MicroTimestamp")}
 UNLIKE = "not all of schema 5 could be read as it: "
 

@@ -95,12 +95,15 @@ def events_of(objects: Sequence[Object]) -> Enveloped | None:
     return _enveloped("debezium", rows, next(filter(None, map(_fields, reversed(events))), []))
 
 
-def wrapped_rows_of(objects: Sequence[Object]) -> Enveloped | None:
-    """The rows in Connect's wrapper, where most objects are some, and have a column."""
+def rows_of(objects: Sequence[Object], has_nulls: bool) -> Enveloped | None:
+    """The rows in Connect's wrapper, where most objects are some, and have a column.
+
+    Where a text is null, as Connect alone writes it, all objects are rows.
+    """
     wrapped = [each for each in objects if is_wrapped(each)]
     rows = [each["payload"] for each in wrapped if each["payload"] is not None]
     if not rows or 2 * len(wrapped) < len(objects):
-        return None
+        return _enveloped("connect", objects, []) if has_nulls and not wrapped else None
     schemas = (_listed(each["schema"]) for each in reversed(wrapped))
     return _enveloped("connect", rows, next(filter(None, schemas), []))
 

@@ -93,7 +93,7 @@ def told_samples(samples: Samples, topic: str, known_registry: str = "") -> Iter
         if samples.enveloped and samples.enveloped.remark:
             yield samples.enveloped.remark
         if envelope is UNWRAPPED:
-            yield deletes_among(samples.objects, len(samples.by_place) - len(samples.values))
+            yield deletes_among(samples.objects, samples.tombstones)
         yield from _remarks(samples.inferred, samples)
 
 

@@ -14,7 +14,7 @@ from sluice.operations.peek.change_events import (
     is_event,
     is_wrapped,
     payload_of,
-    wrapped_rows_of,
+    rows_of,
 )
 from sluice.operations.peek.framed import Framed, Headers, framed
 from sluice.operations.peek.packing import Unpacked
@@ -63,7 +63,7 @@ class Samples:
         """Why values would be quarantined, by where they are."""
         if self.enveloped and self.enveloped.envelope == "debezium":
             strangers = {w: STRANGER for w, each in self._parsed[0].items() if not is_event(each)}
-            return self._parsed[1] | strangers
+            return self._parsed[1] | strangers | dict.fromkeys(self._nulls, STRANGER)
         names = {each.name for each in self.inferred.columns} if self.inferred else set()
         unmatched = {
             where: "expected one of the declared fields, found none of them"
@@ -88,7 +88,16 @@ class Samples:
         # An envelope says itself where its row is.
         if self.at or len(others) > len(objects):
             return None
-        return events_of(self.objects) or wrapped_rows_of(self.objects)
+        return events_of(self.objects) or rows_of(self.objects, bool(self._nulls))
+
+    @property
+    def tombstones(self) -> int:
+        """The records without a value, and the nulls that Connect wrote in place of one."""
+        return len(self.by_place) - len(self.values) + len(self._nulls)
+
+    @cached_property
+    def _nulls(self) -> list[str]:
+        return [where for where, each in self.values.items() if each.strip() == b"null"]
 
     def _row(self, found: Object) -> Object:
         return payload_of(found) if self.enveloped else found
@@ -114,7 +123,7 @@ class Samples:
     def _parsed(self) -> tuple[dict[str, Object], dict[str, str]]:
         objects, problems = {}, dict(self.broken)
         for where, value in self.values.items():
-            if where in problems:
+            if where in problems or where in self._nulls:
                 continue
             try:
                 objects[where] = parse_object(value)

@@ -73,6 +73,16 @@ def test_rows_in_connects_wrapper_have_the_columns_of_its_schema(tmp_path: Path)
     assert "quarantined" not in text_of(*values)
 
 
+def test_among_plain_rows_a_null_shows_that_connect_wrote_them(tmp_path: Path) -> None:
+    values = [event("unwrapped tombstone u"), event("unwrapped tombstone d")]
+    found = spec_of(tmp_path, *values)
+    assert isinstance(found.format, JsonFormat)
+    assert found.format.envelope == "connect"
+    assert "A delete is a tombstone" in text_of(*values)
+    assert "quarantined" not in text_of(*values)
+    assert "1 of 2 values would be quarantined" in text_of(event("c"), b"null")
+
+
 def test_rows_in_a_wrapper_that_names_nothing_are_taken_as_they_look(tmp_path: Path) -> None:
     rows = [{"id": 1, "_op": "x", "at": 1_700_000_000_123}, {"other": 1}]
     values = [json.dumps({"schema": None, "payload": each}).encode() for each in rows]
