@@ -13,6 +13,7 @@ from sluice.columns.connect_types import ConnectType
 from sluice.columns.declared import Declared
 from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.schemas.spec_files import SpecFiles
+from sluice.schemas.values import Values
 
 
 class SchemaKind(Protocol):
@@ -77,6 +78,9 @@ class SchemaKind(Protocol):
 
         Empty where its records have none. Raises ValueError for a schema that cannot be read.
         """
+
+    def values(self, schema: RegisteredSchema) -> Values:
+        """What reads keys and values that were written with it. Raises ValueError."""
 
     def loss(self, written: RegisteredSchema, read: RegisteredSchema, record: str | None) -> str:
         """Why some record of one schema cannot be read as another, or not as it is; else empty.

@@ -45,7 +45,7 @@ class Wanted:
                 continue
             keys = form.model_dump(exclude_unset=True)
             names = _names(reader)
-            if self.kind == "PROTOBUF" and names and self.record != names[0]:
+            if kind_of(self.kind).many_records and names and self.record != names[0]:
                 keys["record"] = self.record
             if self.record in names or (not names and self._takes(reader)):
                 return Choice(keys, reader)

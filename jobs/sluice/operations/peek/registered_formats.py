@@ -12,6 +12,7 @@ from sluice.operations.peek.change_events import is_event
 from sluice.operations.peek.proposal import format_lines, plain
 from sluice.operations.peek.samples import Samples
 from sluice.operations.peek.seen import RecordKind, Seen
+from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import KEY_OF, Source
 
@@ -38,7 +39,7 @@ def value_parts(answers: Answers, compression: str) -> Iterator[Part]:
             if len(seen.kinds) > 1:
                 yield Part([line, only_line(seen, seen.kinds[0])], {"value": choice.reader})
             yield Part([line], {"value": choice.reader})
-    if seen.kind == "JSON":
+    if _opens(seen):
         yield from _declared(answers, compression)
 
 
@@ -59,9 +60,14 @@ def as_line(key: str, mapping: Mapping[str, Any]) -> str:
 
 def only_line(seen: Seen, kind: RecordKind) -> str:
     """The key that lands this kind of record alone."""
-    if seen.kind == "JSON":
+    if _opens(seen):
         return f"only: {{schema_ids: [{', '.join(kind.schemas)}]}}"
     return f"only: {{record: {plain(kind.name)}}}"
+
+
+def _opens(seen: Seen) -> bool:
+    """Whether records hold the names of their fields, and schemas are not named by them."""
+    return seen.kind is not None and kind_of(seen.kind).opens
 
 
 def _are_events(rows: Sequence[Mapping[str, Any]]) -> bool:

@@ -15,6 +15,7 @@ from sluice.schemas.avro.schema import RecordType, Ref
 from sluice.schemas.json_texts import JsonTextKind
 from sluice.schemas.registered import Reference, RegisteredSchema
 from sluice.schemas.spec_files import SpecFiles
+from sluice.schemas.values import Values
 
 
 class AvroKind(JsonTextKind):
@@ -46,6 +47,13 @@ class AvroKind(JsonTextKind):
         """That of the outermost type."""
         name = _name(schema)
         return {} if name is None else {(): name}
+
+    def values(self, schema: RegisteredSchema) -> Values:
+        """By the schema that they were written with alone."""
+        # Only for people who look.
+        from sluice.schemas.avro.values import AvroValues
+
+        return AvroValues(parse_avro(schema), _name(schema) or "")
 
     def loss(self, written: RegisteredSchema, read: RegisteredSchema, record: str | None) -> str:
         """By Avro's schema resolution."""

@@ -11,6 +11,7 @@ from sluice.schemas.json.files import require_own_ids, with_referenced
 from sluice.schemas.json_texts import JsonTextKind, as_json
 from sluice.schemas.registered import Reference, RegisteredSchema
 from sluice.schemas.spec_files import SpecFiles
+from sluice.schemas.values import Values
 
 
 class JsonKind(JsonTextKind):
@@ -53,6 +54,13 @@ class JsonKind(JsonTextKind):
     def record_names(self, schema: RegisteredSchema) -> Mapping[Sequence[int], str]:
         """None: a title need not be its subject's name."""
         return {}
+
+    def values(self, schema: RegisteredSchema) -> Values:
+        """Whatever JSON they are; records have the schema's title for a name."""
+        # Only for people who look.
+        from sluice.schemas.json.values import JsonValues
+
+        return JsonValues(title_of(schema) or "", self.has_fields(schema))
 
     def loss(self, written: RegisteredSchema, read: RegisteredSchema, record: str | None) -> str:
         """Only of records with fields and records as a whole; all else the columns show."""

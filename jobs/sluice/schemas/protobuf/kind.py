@@ -9,6 +9,7 @@ from sluice.columns.connect_types import ConnectType
 from sluice.columns.declared import Declared
 from sluice.schemas.registered import RegisteredSchema
 from sluice.schemas.spec_files import SpecFiles
+from sluice.schemas.values import Values
 
 # Every source has one, and base64 has none.
 _OF_SOURCES = ";"
@@ -78,6 +79,12 @@ class ProtobufKind:
 
         found = messages(message_of(schema, None).file)
         return {indexes: each.full_name for indexes, each in found.items()}
+
+    def values(self, schema: RegisteredSchema) -> Values:
+        """By the message that each one names."""
+        from sluice.schemas.protobuf.values import ProtobufValues
+
+        return ProtobufValues(schema)
 
     def loss(self, written: RegisteredSchema, read: RegisteredSchema, record: str | None) -> str:
         """What the numbers and types of fields change."""

@@ -28,6 +28,7 @@ from sluice.schemas.avro.schema import (
     Scalar,
     Union,
 )
+from sluice.schemas.values import Written
 
 # Python itself goes no deeper than some hundred calls.
 _DEEPEST = 100
@@ -35,6 +36,21 @@ _DEEPEST = 100
 _MOST_EMPTY = 10_000
 _MOST_DIGIT_BYTES = 4096
 _NUMBERS = {"float": "<f", "double": "<d"}
+
+
+class AvroValues:
+    """The values of one schema; `name` is that of its records."""
+
+    def __init__(self, schema: AvroSchema, name: str) -> None:
+        self._schema, self._name = schema, name
+
+    def record(self, found: Written) -> str:
+        """The name of the outermost type; empty where it has none."""
+        return self._name
+
+    def value(self, found: Written) -> Any:
+        """The one value that the bytes are. Raises ValueError."""
+        return avro_value(self._schema, found.body)
 
 
 def avro_value(schema: AvroSchema, content: bytes) -> Any:

@@ -12,8 +12,8 @@ import fastavro
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sluice.operations.peek.avro_values import avro_value
 from sluice.schemas.avro.parsing import parse_avro
+from sluice.schemas.avro.values import avro_value
 from sluice.schemas.registered import RegisteredSchema
 
 from tests.decoding.drawn_avro import Drawing, same

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sluice.operations.peek.framed import Framed
-from sluice.operations.peek.protobuf_values import ProtobufValues
+from sluice.schemas.protobuf.values import ProtobufValues
 
 from tests.worlds.protobuf_schemas import of_registry
 

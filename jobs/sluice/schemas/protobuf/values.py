@@ -11,9 +11,9 @@ from google.protobuf.json_format import Error, MessageToDict
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
-from sluice.operations.peek.framed import Framed
 from sluice.schemas.protobuf.schema import message_of, messages
 from sluice.schemas.registered import RegisteredSchema
+from sluice.schemas.values import Written
 
 
 class ProtobufValues:
@@ -22,7 +22,7 @@ class ProtobufValues:
     def __init__(self, schema: RegisteredSchema) -> None:
         self._messages = messages(message_of(schema, None).file)
 
-    def record(self, found: Framed) -> str:
+    def record(self, found: Written) -> str:
         """The full name of its message; empty where it names none."""
         try:
             indexes, _ = found.message()
@@ -30,7 +30,7 @@ class ProtobufValues:
             return ""
         return str(self._messages[indexes].full_name) if indexes in self._messages else ""
 
-    def value(self, found: Framed) -> Any:
+    def value(self, found: Written) -> Any:
         """Its fields, also those that are not set. Raises ValueError."""
         indexes, body = found.message()
         if indexes not in self._messages:
