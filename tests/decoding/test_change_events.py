@@ -201,6 +201,13 @@ def test_required_holds_for_rows_that_are_there(spark: SparkSession) -> None:
     assert [each and each["_op"] for each in others] == ["d", "t", None]
 
 
+def test_an_event_without_its_row_has_nothing_of_the_one_before(spark: SparkSession) -> None:
+    form = {"type": "json", "envelope": "debezium", "schema": "id BIGINT", "allow_unmatched": True}
+    values = [b'{"op":"c","after":{"id":1,"extra":"x"}}', b'{"op":"u"}'] * 4
+    found = rows(spark, {"format": form, "rescue": True}, values)
+    assert [each["_rescued"] for each in found] == ['{"extra":"x"}', None] * 4
+
+
 def test_documents_of_mongodb_are_one_column(spark: SparkSession) -> None:
     form = {**FORM, "schema": "after STRING"}
     values = [

@@ -58,11 +58,13 @@ case class JsonChange(
   private def settled(bytes: Array[Byte], event: JsonChange.Event, row: GenericInternalRow) =
     Changes.side(row) match {
       case Changes.Neither => row
+      // Nothing was read of it: what the state holds is of the event before.
+      case side if row.isNullAt(side) => row
       case side =>
         val state = event.states(side)
         val rest = state.rest
         if (rest != null) row.update(declared.length, UTF8String.fromString(rest))
-        if (lands || row.isNullAt(side) || state.matched || rest != null) row
+        if (lands || state.matched || rest != null) row
         else {
           val found = Arrays.copyOfRange(bytes, state.start, bytes.length)
           lacking(row, s"${Changes.Names(side)}: ${JsonUnmatched.told(state.row, found)}")

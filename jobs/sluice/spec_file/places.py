@@ -28,7 +28,7 @@ def place_of(at: str) -> Path:
 def _is_a_place(at: str, info: ValidationInfo) -> str:
     place_of(at)
     if info.data.get("envelope") is not None:
-        raise ValueError("expected no envelope beside it: an event says itself where its row is")
+        raise ValueError("expected no envelope beside it, which says where its row is: keep one")
     return at
 
 

@@ -63,8 +63,8 @@ def test_keys_have_places_as_well() -> None:
 def test_an_event_has_no_other_place(tmp_path: Path) -> None:
     told = refusal(tmp_path, format={**JSON, "envelope": "debezium", "at": "$.payload"})
     assert told == (
-        "format.at: found '$.payload'; expected no envelope beside it: an event says itself where"
-        " its row is"
+        "format.at: found '$.payload'; expected no envelope beside it, which says where"
+        " its row is: keep one"
     )
 
 
