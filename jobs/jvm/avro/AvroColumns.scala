@@ -31,18 +31,13 @@ private[sluice] final class AvroColumns(writer: Schema, reader: Schema, declared
       catch { case flaw: Misfit => throw flaw.hinted(if (start > 0) "" else ValueKind.of(bytes)) }
     found match {
       // Of the state that the op is not about, nothing matters.
-      case _: Misfit if isEvent && isPlain => settle(row)
+      case _: Misfit if isEvent && isPlain => ()
       case misfit: Misfit => throw (if (isRecord) misfit else misfit.within(declared(0).name))
       case nested: GenericInternalRow if isRecord =>
         if (nested ne row) System.arraycopy(nested.values, 0, row.values, 0, nested.values.length)
       case value => row.update(0, value)
     }
-    if (isEvent) settle(row)
-  }
-
-  private def settle(row: GenericInternalRow): Unit = {
-    val misfit = Changes.settle(row, bare = false)
-    if (misfit != null) throw misfit
+    if (isEvent) Changes.settle(row, bare = false)
   }
 
   private def datum(in: AvroBytes.Cursor, row: GenericInternalRow): Any = {

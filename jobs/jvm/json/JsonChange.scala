@@ -21,18 +21,18 @@ case class JsonChange(
     unit: String,
     rescue: Boolean,
     unmatched: String
-) extends JsonDecoded {
+) extends JsonObjects {
   @transient private lazy val plain = new JsonChange.Event(declared, unit, rescue, Map.empty)
   @transient private lazy val bySchema = new Newest[JsonChange.Event]
 
   override def prettyName: String = "sluice_json_change"
-  override protected def apart: Boolean = unmatched == JsonUnmatched.Apart
-  private def lands = unmatched == JsonUnmatched.Lands
 
   override protected def readText(bytes: Array[Byte]): InternalRow = JsonWrapper.of(bytes) match {
     case null => readEvent(bytes, plain)
     case wrapped if !wrapped.hasObject =>
-      failed(s"${Changes.Expected}, found Connect's schema and payload without an object in payload")
+      throw new Misfit(
+        s"${Changes.Expected}, found Connect's schema and payload without an object in payload"
+      )
     case wrapped if wrapped.schema == null => readEvent(wrapped.payload, plain)
     case wrapped =>
       def types = JsonConnect.eventTypes(wrapped.schema)
@@ -42,17 +42,13 @@ case class JsonChange(
 
   private def readEvent(bytes: Array[Byte], event: JsonChange.Event): InternalRow = {
     val in = JsonText.parser(bytes)
-    if (in.nextToken() != JsonToken.START_OBJECT) failed(JsonFlaw.of(bytes))
-    else {
-      val row = new GenericInternalRow(width)
-      event.fill(in, row)
-      if (in.nextToken() != null) failed(JsonFlaw.of(bytes))
-      else if (row.isNullAt(Changes.Op)) failed(Changes.told(JsonUnmatched.names(bytes)))
-      else {
-        val misfit = Changes.settle(row, lands)
-        if (misfit != null) failed(misfit.told) else settled(bytes, event, row)
-      }
-    }
+    if (in.nextToken() != JsonToken.START_OBJECT) throw new Misfit(JsonFlaw.of(bytes))
+    val row = new GenericInternalRow(width)
+    event.fill(in, row)
+    if (in.nextToken() != null) throw new Misfit(JsonFlaw.of(bytes))
+    if (row.isNullAt(Changes.Op)) throw new Misfit(Changes.told(JsonUnmatched.names(bytes)))
+    Changes.settle(row, lands)
+    settled(bytes, event, row)
   }
 
   private def settled(bytes: Array[Byte], event: JsonChange.Event, row: GenericInternalRow) =
@@ -62,9 +58,8 @@ case class JsonChange(
       case side if row.isNullAt(side) => row
       case side =>
         val state = event.states(side)
-        val rest = state.rest
-        if (rest != null) row.update(declared.length, UTF8String.fromString(rest))
-        if (lands || state.matched || rest != null) row
+        keep(state.rest, row)
+        if (lands || state.matched || state.rest != null) row
         else {
           val found = Arrays.copyOfRange(bytes, state.start, bytes.length)
           lacking(row, s"${Changes.Names(side)}: ${JsonUnmatched.told(state.row, found)}")

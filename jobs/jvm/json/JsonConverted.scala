@@ -24,6 +24,8 @@ case class JsonConverted(
 
   @transient private lazy val plain = members(Map.empty)
   @transient private lazy val bySchema = new Newest[JsonReads.Members]
+  @transient private lazy val plainAlone = alone(null)
+  @transient private lazy val aloneBySchema = new Newest[JsonReads.Read]
   @transient private lazy val isAlone = declared.length == 1 && declared(0).name == Alone
 
   override def prettyName: String = "sluice_json_converted"
@@ -43,7 +45,8 @@ case class JsonConverted(
       case null | JsonToken.VALUE_NULL => throw new Misfit(JsonFlaw.of(bytes))
       case _ if !isAlone =>
         throw new Misfit(s"${JsonFlaw.of(bytes)}. The one column `$Alone` would take it")
-      case _ => readAlone(bytes, in, JsonConnect.alone(declared(0), unit, rescue, schema))
+      case _ if schema == null => readAlone(bytes, in, plainAlone)
+      case _ => readAlone(bytes, in, aloneBySchema(schema, alone(schema)))
     }
   }
 
@@ -60,6 +63,8 @@ case class JsonConverted(
 
   private def members(types: Map[String, JsonConnect.Named]) =
     JsonConnect.members(declared, unit, rescue, types)
+
+  private def alone(schema: ByteBuffer) = JsonConnect.alone(declared(0), unit, rescue, schema)
 
   override protected def withNewChildInternal(child: Expression): JsonConverted =
     copy(child = child)

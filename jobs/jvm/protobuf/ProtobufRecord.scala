@@ -23,6 +23,7 @@ case class ProtobufRecord(
   @transient private lazy val parser =
     DynamicMessage.getDefaultInstance(described).getParserForType
   @transient private lazy val fields = new ProtobufReads.Fields(described, declared)
+  @transient private lazy val isEvent = Changes.areParts(declared)
 
   override def rescue: Boolean = false
 
@@ -43,8 +44,7 @@ case class ProtobufRecord(
         case flaw: Misfit => throw flaw.hinted(if (start > 0) "" else ProtobufRecord.kindOf(bytes))
       }
     fields.fill(message, row)
-    val misfit = if (Changes.areParts(declared)) Changes.settle(row, bare = false) else null
-    if (misfit != null) throw misfit
+    if (isEvent) Changes.settle(row, bare = false)
     row
   }
 

@@ -40,17 +40,16 @@ private[sluice] object Changes {
     case _ => Neither
   }
 
-  /** Leaves that one alone; why the event is none, or null. With `bare` an event may lack its row. */
-  def settle(row: GenericInternalRow, bare: Boolean): Misfit = {
-    if (row.isNullAt(Op)) return new Misfit(s"$Expected, found none of its ops")
+  /** Leaves that one alone. Throws a Misfit for what is no event. With `bare` one may lack its row. */
+  def settle(row: GenericInternalRow, bare: Boolean): Unit = {
+    if (row.isNullAt(Op)) throw new Misfit(s"$Expected, found none of its ops")
     val (op, kept) = (row.getUTF8String(Op).toString, side(row))
     for (other <- Seq(Before, After) if other != kept) row.update(other, null)
     val misfit = Misfit.first(row.values, Names(_))
-    if (misfit != null) misfit
-    else if (kept == Neither && op != "t" && op != "m")
-      new Misfit(s"expected one of c, u, d, r, t, m, found ${Misfit.shortened(op)}", "op")
-    else if (kept == After && row.isNullAt(After) && !bare)
-      new Misfit(s"expected the row, as op is $op, found none", "after")
-    else null
+    if (misfit != null) throw misfit
+    if (kept == Neither && op != "t" && op != "m")
+      throw new Misfit(s"expected one of c, u, d, r, t, m, found ${Misfit.shortened(op)}", "op")
+    if (kept == After && row.isNullAt(After) && !bare)
+      throw new Misfit(s"expected the row, as op is $op, found none", "after")
   }
 }

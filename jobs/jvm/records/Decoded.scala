@@ -8,8 +8,8 @@ import org.apache.spark.unsafe.types.UTF8String
 import scala.util.control.NonFatal
 
 /** A record, decoded: a struct of the columns, of `_rescued` where asked for, and of `(error)`, which
-  * says why they are none; then all others are null. Where asked for, `(lacking)` is before it. A null that
-  * Connect wrote is null itself.
+  * says why they are none; then all others are null. Where asked for, `(lacking)` is before it. A
+  * null that Connect wrote is null itself.
   *
   * `frames` is empty where records are bare (Frames).
   */

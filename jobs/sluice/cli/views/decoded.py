@@ -59,16 +59,10 @@ def _schemas(answers: Answers) -> list[dict[str, Any]]:
 
 def schema_rows(answers: Answers) -> list[tuple[object, ...]]:
     """The same as the rows of a table."""
+    columns = ("schema", "kind", "record", "source", "samples")
     return [
-        (
-            schema,
-            answers.schemas[schema].kind if schema in answers.schemas else None,
-            record or None,
-            seen.source,
-            count,
-            answers.told_subjects(schema) or None,
-        )
-        for seen, schema, record, count in _listed(answers)
+        (*(each[key] for key in columns), answers.told_subjects(each["schema"]) or None)
+        for each in _schemas(answers)
     ]
 
 

@@ -11,10 +11,10 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from sluice.columns.change_events import OURS
+from sluice.columns.change_events import OURS, PARTS
 from sluice.lake.decoding.since_1970 import since_1970
 
-_STATES = ("before", "after")
+_STATES = PARTS[2:]
 # The ops whose event has the row as it became.
 _KEPT = ("c", "u", "r")
 _SHOWN = 40
