@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from sluice.columns.names import quoted, require_name
 
 PRIMITIVES = {
-    **{name: name for name in ("STRING", "BOOLEAN", "DOUBLE", "DATE", "TIMESTAMP", "BINARY")},
+    **{
+        name: name
+        for name in ("STRING", "BOOLEAN", "DOUBLE", "DATE", "TIMESTAMP", "BINARY", "VARIANT")
+    },
     "TINYINT": "TINYINT",
     "BYTE": "TINYINT",
     "SMALLINT": "SMALLINT",

@@ -14,6 +14,8 @@ FLOAT = Primitive("FLOAT")
 DOUBLE = Primitive("DOUBLE")
 DATE = Primitive("DATE")
 TIMESTAMP = Primitive("TIMESTAMP")
+# A JSON value of any shape.
+VARIANT = Primitive("VARIANT")
 # Of NULL, which is of every type.
 VOID = Primitive("VOID")
 # Bytes cast to text, which may be no Unicode: `try_validate_utf8` and the like make it a STRING.
@@ -34,7 +36,7 @@ def is_number(kind: ColumnType) -> bool:
 
 def is_simple(kind: ColumnType) -> bool:
     """Whether it is a type without parts, whose values can be compared."""
-    return isinstance(kind, Primitive | Decimal)
+    return isinstance(kind, Primitive | Decimal) and kind != VARIANT
 
 
 def never_fails(kind: ColumnType, wanted: ColumnType) -> bool:

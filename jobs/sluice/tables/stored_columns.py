@@ -31,6 +31,7 @@ _PRIMITIVES = {
     "date": "DATE",
     "timestamp": "TIMESTAMP",
     "binary": "BINARY",
+    "variant": "VARIANT",
 }
 
 

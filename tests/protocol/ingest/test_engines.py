@@ -132,7 +132,8 @@ def plain(found: Any, like: Any) -> Any:
 
 def test_every_type_of_a_spec_is_in_the_table() -> None:
     kinds = set(re.findall(r"[A-Z]+", " ".join(str(each.type) for each in parse_columns(SCHEMA))))
-    assert kinds == {*PRIMITIVES.values(), "DECIMAL", "ARRAY", "MAP", "STRUCT"}
+    # Of a VARIANT each engine makes something else: test_variant.
+    assert kinds | {"VARIANT"} == {*PRIMITIVES.values(), "DECIMAL", "ARRAY", "MAP", "STRUCT"}
 
 
 def test_every_engine_reads_every_value_as_it_was_sent(

@@ -31,6 +31,7 @@ INT, STRING = Primitive("INT"), Primitive("STRING")
         ("SHORT", Primitive("SMALLINT")),
         ("LONG", Primitive("BIGINT")),
         ("REAL", Primitive("FLOAT")),
+        ("variant", Primitive("VARIANT")),
         ("TIMESTAMP", Primitive("TIMESTAMP")),
         ("DECIMAL", Decimal(10, 0)),
         ("DECIMAL(12)", Decimal(12, 0)),

@@ -20,6 +20,7 @@ _PRIMITIVES: dict[str, spark.DataType] = {
     "DATE": spark.DateType(),
     "TIMESTAMP": spark.TimestampType(),
     "BINARY": spark.BinaryType(),
+    "VARIANT": spark.VariantType(),
 }
 
 
