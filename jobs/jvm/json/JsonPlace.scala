@@ -46,7 +46,7 @@ private[sluice] object JsonPlace {
 
   /** The text that the bytes are as JSON; null where they are anything else. */
   private def textIn(bytes: Array[Byte]): String =
-    if (!JsonText.beginsWith('"', bytes) || JsonText.whyUnclean(bytes).nonEmpty) null
+    if (!JsonText.beginsWith('"', bytes) || !JsonText.isClean(bytes)) null
     else
       try {
         val in = JsonText.parser(bytes)

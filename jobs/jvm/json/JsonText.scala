@@ -46,11 +46,17 @@ private[sluice] object JsonText {
   /** Why bytes are no text that JSON may be in; empty if they are. Jackson alone would pass over a
     * byte order mark, take a zero byte for a sign of UTF-16, and read half of a surrogate pair.
     */
-  def whyUnclean(bytes: Array[Byte]): String =
-    if (!UTF8String.fromBytes(bytes).isValid) JsonFlaw.ofEncoding(bytes)
+  private def whyUnclean(bytes: Array[Byte]): String =
+    if (isClean(bytes)) ""
+    else if (!isUtf8(bytes)) JsonFlaw.ofEncoding(bytes)
     else if (hasLoneSurrogate(bytes)) "a lone surrogate escape"
-    else if (seemsEncoded(bytes)) JsonFlaw.of(bytes)
-    else ""
+    else JsonFlaw.of(bytes)
+
+  /** Whether bytes are text that JSON may be in. (What tells why they are not may ask this.) */
+  def isClean(bytes: Array[Byte]): Boolean =
+    isUtf8(bytes) && !hasLoneSurrogate(bytes) && !seemsEncoded(bytes)
+
+  private def isUtf8(bytes: Array[Byte]): Boolean = UTF8String.fromBytes(bytes).isValid
 
   /** What `read` makes of text that JSON may be in. A Misfit has what `told` says of other bytes, and
     * of why they are no such text; that is empty where the parser does not take it.
