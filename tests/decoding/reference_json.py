@@ -4,7 +4,7 @@
     decode(b'{"n": 1.5}', "n INT, s STRING") ->  Undecodable("n: not an integer")
 
 Values come back as Spark would collect them: int, float (FLOAT rounded to single precision), bool,
-str, Decimal, date, naive UTC datetime, bytes, list, and dict for STRUCT and MAP alike.
+str, Decimal, date, naive UTC datetime, bytes, list, Variant, and dict for STRUCT and MAP alike.
 STRING takes a JSON string, or else the JSON text of the value: numbers as they were written, no
 white space, names and strings escaped as Jackson does (see reference_json_text).
 """
@@ -26,8 +26,10 @@ from tests.decoding.reference_json_text import (
     Number,
     json_text,
     one_object,
+    one_value,
     quoted,
 )
+from tests.decoding.reference_variant import Variant
 
 _EXACT = Context(prec=1_000_000, Emax=10**17, Emin=-(10**17))
 
@@ -49,6 +51,8 @@ def decode(
     if value is None:
         return dict.fromkeys(fields)
     try:
+        if ddl == "value VARIANT":
+            return {"value": Variant.of(one_value(bytes(value)))}
         members = one_object(bytes(value)).last()
         if not allow_unmatched and not members.keys() & fields.keys():
             return Undecodable(_unmatched(list(fields), list(members)))
@@ -84,6 +88,8 @@ _INTEGERS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 def _typed(value: Any, kind: Type, unit: str | None) -> Any:
     if value is None:
         return None
+    if kind.name == "VARIANT":
+        return Variant.of(value)
     if kind.name == "STRING":
         return value if type(value) is str else json_text(value)
     if kind.name in ("STRUCT", "MAP", "ARRAY"):

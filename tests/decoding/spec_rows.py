@@ -42,8 +42,11 @@ def _outcomes(
     records = [(place, each and bytearray(each)) for place, each in enumerate(values)]
     frame = spark.createDataFrame(records, f"place INT, {source} BINARY")
     name = DECODED[source]
-    read = decoder_of(formats, source, {})(frame).select("place", name).toArrow().to_pylist()
-    found = {each["place"]: each[name] for each in read}
+    read = decoder_of(formats, source, {})(frame).select("place", name)
+    # Arrow cannot have a VARIANT that is null.
+    is_variant = "variant" in read.schema.simpleString()
+    plain = [e.asDict(True) for e in read.collect()] if is_variant else read.toArrow().to_pylist()
+    found = {each["place"]: each[name] for each in plain}
     return [outcome_of(found[place]) for place in range(len(values))]
 
 

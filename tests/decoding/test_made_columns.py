@@ -13,6 +13,7 @@ from sluice.lake.decoding.decode import DECODED, decoder_of
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.decoding.avro_decoding import encoded
+from tests.decoding.reference_variant import Variant
 from tests.decoding.spec_rows import BASE, rows
 from tests.worlds.protobuf_schemas import descriptor_set, message_class
 
@@ -285,6 +286,52 @@ def test_one_type_of_an_avro_union_becomes_a_column(spark: SparkSession) -> None
         {"u": {"member0": None, "member2": True}, "text": None},
         {"u": None, "text": None},
     ]
+
+
+NODE = {
+    "type": "record",
+    "name": "Node",
+    "fields": [
+        {"name": "value", "type": "double"},
+        {"name": "next", "type": ["null", "Node"], "default": None},
+        {"name": "d", "type": {"type": "bytes", "logicalType": "decimal", "precision": 60}},
+    ],
+}
+
+
+def test_what_is_json_text_in_avro_becomes_a_variant(spark: SparkSession) -> None:
+    spec = {
+        "format": {"type": "avro", "schema_file": "n.avsc"},
+        "columns": {"more": {"from": "next", "type": "VARIANT"}},
+    }
+
+    def node(value: float, digits: int = 1, **more: Any) -> dict[str, Any]:
+        return {"value": value, "next": None, "d": Decimal("1" * digits), **more}
+
+    inner = node(0.1, next=node(1e300, 38))
+    values = [node(1), node(1, next=inner), node(1, next=node(2, 39))]
+    none, whole, lost = rows(
+        spark, spec, [encoded(NODE, each) for each in values], n__avsc=json.dumps(NODE).encode()
+    )
+    assert none["more"] is None
+    deepest = {"value": 1e300, "next": None, "d": Decimal("1" * 38)}
+    assert Variant.read(whole["more"].value, whole["more"].metadata) == Variant(
+        {"value": Decimal("0.1"), "next": deepest, "d": 1}
+    )
+    assert lost.startswith('more: expected VARIANT, found {"value":2')
+
+
+def test_what_is_json_text_in_protobuf_becomes_a_variant(spark: SparkSession) -> None:
+    source = 'syntax = "proto3"; package p; message N { uint64 v = 1; N next = 2; }'
+    made = message_class(source, "p.N")
+    spec = {
+        "format": {"type": "protobuf", "schema_file": "n.desc", "record": "p.N"},
+        "columns": {"more": {"from": "next", "type": "VARIANT"}},
+    }
+    value = made(v=1, next=made(v=2**64 - 1, next=made())).SerializeToString()
+    (row,) = rows(spark, spec, [value], n__desc=descriptor_set({"main.proto": source}))
+    found = Variant.read(row["more"].value, row["more"].metadata)
+    assert found == Variant({"v": Decimal(2**64 - 1), "next": {}})
 
 
 def test_fields_of_protobuf_become_columns_of_other_names(spark: SparkSession) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from tests.decoding import reference_json
+from tests.decoding.reference_variant import Variant
 from tests.oracle.coordinates import Keys, some
 from tests.oracle.violation import Violation
 
@@ -74,6 +75,8 @@ def _differing(
 
 
 def same(expected: Any, found: Any) -> bool:
+    if isinstance(expected, Variant):
+        return isinstance(found, dict) and Variant.read(**found) == expected
     if isinstance(expected, float) and isinstance(found, float):
         return expected == found or (math.isnan(expected) and math.isnan(found))
     if isinstance(expected, dict) and isinstance(found, list):  # a map arrives as pairs

@@ -26,6 +26,7 @@ PRIMITIVES = {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us", "UTC"),
     "timestamp_ntz": pa.timestamp("us"),
+    "variant": pa.struct([("value", pa.binary()), ("metadata", pa.binary())]),
 }
 
 

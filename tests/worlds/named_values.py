@@ -74,7 +74,7 @@ _OTHERS = {
     b'"[{}]"': "found a JSON string",
     b'"\\"\\\\ud800{}\\""': "found a JSON string",
     b'"{}': "expected the end of a string, found the end at byte 3",
-    # With a zero byte among the first four, and a text within: asked about by two who ask each other.
+    # A zero byte early in a text: whether it is UTF-16 and what it holds is asked of each other.
     b'"{\x00}"\n': "found a control character in a string at byte 2",
     b'"\x00"': "found a control character in a string at byte 1",
     b"-12.5e+3": "found a JSON number",

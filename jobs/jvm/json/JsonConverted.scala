@@ -4,12 +4,13 @@ import com.fasterxml.jackson.core.{JsonParser, JsonToken}
 import java.nio.ByteBuffer
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow}
+import org.apache.spark.sql.types.VariantType
 
 /** JSON's bytes as Connect's converter writes them, with or without its wrapper. What the types of
   * fields are named in it says what their values mean.
   *
   * As JsonRecord else. A null means no value at all; another value that is no object is the column
-  * `value`, where this is the only one.
+  * `value`, where this is the only one; as a VARIANT it is an object too.
   */
 case class JsonConverted(
     child: Expression,
@@ -27,6 +28,7 @@ case class JsonConverted(
   @transient private lazy val plainAlone = alone(null)
   @transient private lazy val aloneBySchema = new Newest[JsonReads.Read]
   @transient private lazy val isAlone = declared.length == 1 && declared(0).name == Alone
+  @transient private lazy val isVariant = isAlone && declared(0).dataType == VariantType
 
   override def prettyName: String = "sluice_json_converted"
 
@@ -39,6 +41,7 @@ case class JsonConverted(
     val in = JsonText.parser(bytes)
     def types = JsonConnect.typesOf(schema)
     in.nextToken() match {
+      case JsonToken.START_OBJECT if isVariant => readAlone(bytes, in, plainAlone)
       case JsonToken.START_OBJECT if schema == null => readObject(bytes, in, plain)
       case JsonToken.START_OBJECT => readObject(bytes, in, bySchema(schema, members(types)))
       case JsonToken.VALUE_NULL if in.nextToken() == null => null

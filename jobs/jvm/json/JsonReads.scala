@@ -47,6 +47,7 @@ private[sluice] object JsonReads {
     case struct: StructType => new Struct(struct, new Members(struct, unit, rescue))
     case array: ArrayType => new Elements(array, of(array.elementType, unit, rescue))
     case map: MapType => new Entries(map, of(map.valueType, unit, rescue))
+    case VariantType => new JsonVariant
     case scalar => JsonScalars.of(scalar, unit)
   }
 

@@ -2,9 +2,11 @@ package sluice
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow}
+import org.apache.spark.sql.types.VariantType
 import org.apache.spark.unsafe.types.UTF8String
 
-/** A JSON value: a record as one column, its JSON text, whatever the value is: an array, a text, null.
+/** A JSON value: a record as one column, its JSON text or a VARIANT, whatever the value is: an array, a
+  * text, null.
   *
   * As strict as JsonRecord. There are no members, so that `rescue` keeps nothing.
   */
@@ -23,11 +25,18 @@ case class JsonValue(
   override protected def readText(bytes: Array[Byte]): InternalRow = {
     val in = JsonText.parser(bytes)
     if (in.nextToken() == null) throw new Misfit(JsonValue.NotOne)
-    val text = JsonText.of(in)
+    val found = declared(0).dataType match {
+      case VariantType => JsonVariant.of(in)
+      case _ => UTF8String.fromString(JsonText.of(in))
+    }
     if (in.nextToken() != null) throw new Misfit(JsonValue.NotOne)
-    val row = new GenericInternalRow(width)
-    row.update(0, UTF8String.fromString(text))
-    row
+    found match {
+      case misfit: Misfit => throw misfit
+      case value =>
+        val row = new GenericInternalRow(width)
+        row.update(0, value)
+        row
+    }
   }
 
   override protected def withNewChildInternal(child: Expression): JsonValue = copy(child = child)

@@ -16,6 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
   *  - `sluice_schema_key(record, header)` reads nothing but which schema it names
   *  - `sluice_record_name(record, frames)` nor but which record it is, by its schema
   *  - `sluice_connect_decimal(bytes, precision, scale)` is no record's, but a field's
+  *  - `sluice_variant(text)` nor is this one: it reads JSON text
   *
   * `record` is a struct of the bytes and, where `frames` (as in Frames) is not empty, the headers; all
   * others are literals. `columns` is Spark's own JSON of a struct, `at` where the record is within the
@@ -58,6 +59,7 @@ class Decoding extends SparkSessionExtensionsProvider {
     add("sluice_connect_decimal", classOf[ConnectDecimal], 3) { given =>
       ConnectDecimal(given(0), given(1).eval().asInstanceOf[Int], given(2).eval().asInstanceOf[Int])
     }
+    add("sluice_variant", classOf[VariantOfText], 1)(given => VariantOfText(given(0)))
     add("sluice_payload", classOf[Payload], 4) { given =>
       Payload(given(0), text(given(1)), text(given(2)), text(given(3)))
     }

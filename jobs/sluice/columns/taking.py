@@ -20,6 +20,7 @@ _STEP = re.compile(r"\.(?P<plain>[^.\[\]'\"]+)|\['(?P<quoted>(?:[^'\\]|\\.)*)'\]
 # The types of a schema's field whose numbers, texts or bytes are read as what a spec says.
 _COUNTS = (Primitive("INT"), Primitive("BIGINT"), Decimal(20, 0))
 _HOLDS = {"base64": Primitive("STRING"), "connect_decimal": Primitive("BINARY")}
+_VARIANT = Primitive("VARIANT")
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,8 @@ def taking(
     that leads nowhere.
     """
     require_apart(taken, ours)
-    found = [_field_of(declared.fields, each, opens) for each in taken]
+    texts = {each.place for each in declared.as_text}
+    found = [_field_of(declared.fields, each, opens, each.path in texts) for each in taken]
     paths = [each.path for each in taken]
     lost: list[Note] = []
     rest = possible(_without(declared.fields, paths, (), lost), ours)
@@ -151,10 +153,11 @@ def _require_names(taken: Sequence[Taken], seen: set[str], ours: Container[str])
         seen.add(as_compared(each.column))
 
 
-def _field_of(fields: Iterable[Column], taken: Taken, opens: bool) -> Field:
-    """The field that is read, and its column."""
+def _field_of(fields: Iterable[Column], taken: Taken, opens: bool, is_text: bool) -> Field:
+    """The field that is read, and its column. `is_text`: what no column can hold is JSON text."""
     found = _at(fields, taken, opens)
-    column = Column(taken.column, _column_type(taken, found, opens))
+    converts = is_text and taken.type == _VARIANT
+    column = Column(taken.column, _column_type(taken, found, opens or converts))
     read = column.type if found is None or opens else found
     if opens and taken.encoding:
         read = Primitive("BINARY")
@@ -189,14 +192,15 @@ def _other_way(found: ColumnType, here: str) -> str:
     return f"only fields of a STRUCT can be taken; take {here} as a whole, and use `derived`"
 
 
-def _column_type(taken: Taken, found: ColumnType | None, opens: bool) -> ColumnType:
+def _column_type(taken: Taken, found: ColumnType | None, decides: bool) -> ColumnType:
+    """The column's type. `decides`: the spec may say it, whatever the schema says."""
     known = taken.type or found
     if known is None:
         raise ValueError(
             f"{taken.place}: expected type, as no schema says the field's; for example"
             f" {taken.name}: {{from: {json.dumps(path_of(taken.path))}, type: STRING}}"
         )
-    by_schema = opens or taken.unit or taken.encoding or found in (None, known)
+    by_schema = decides or taken.unit or taken.encoding or found in (None, known)
     if not by_schema:
         raise ValueError(
             f"{taken.place}: found type {known}; expected {found}, as in the schema. Leave type"

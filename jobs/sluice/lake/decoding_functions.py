@@ -23,6 +23,7 @@ sluice_json(struct(X''), {_NO_COLUMNS}, '', '', '', false, 'fails'),
 sluice_json_converted(struct(X''), {_NO_COLUMNS}, '', '', '', false, 'fails'),
 sluice_json_change(struct(X''), {_NO_COLUMNS}, '', '', '', false, 'fails'),
 sluice_connect_decimal(X'', 38, 0),
+sluice_variant(''),
 sluice_json_value(struct(X''), {_NO_COLUMNS}, '', '', false),
 sluice_protobuf(struct(X''), {_NO_COLUMNS}, '', 'CggKAWEiAwoBTQ==', 'M')"""
 # No extension; no jar; an older one before it.

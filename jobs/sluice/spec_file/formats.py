@@ -13,6 +13,7 @@ from sluice.columns.connect_types import ConnectType
 from sluice.columns.declared import Declared, possible
 from sluice.columns.envelopes import Envelope
 from sluice.columns.taking import Reading, Taken, require_apart, taking, type_at
+from sluice.columns.whole_records import is_whole, require_none_taken
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.spec_file.declarations import require_declarable, schema_of_file
@@ -266,8 +267,10 @@ class JsonFormat(TextFormat):
 
     @property
     def has_fields(self) -> bool:
-        """Whether records are objects with fields; else each is one column, as JSON text."""
-        known = self.schema_text or self._taken or self.envelope == "debezium"
+        """Whether records are objects with fields; else each is one column, text or VARIANT."""
+        if self.schema_text is not None:
+            return self.envelope is not None or not is_whole(self._of_schema.columns)
+        known = self._taken or self.envelope == "debezium"
         return bool(known) or not self._is_one_value
 
     @property
@@ -291,6 +294,12 @@ class JsonFormat(TextFormat):
             return possible(parse_columns(self.schema_text), envelopes.ours(self.envelope))
         # The spec may know fields of records of which the schema knows none.
         return Declared(()) if self._taken and self._is_one_value else super()._of_schema
+
+    def require_apart(self) -> None:
+        """Raises ValueError for columns that cannot be taken, whatever the schema is."""
+        super().require_apart()
+        if self.schema_text is not None and not self.has_fields:
+            require_none_taken(self._taken)
 
     @property
     def _row(self) -> Declared:

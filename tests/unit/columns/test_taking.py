@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sluice.columns.columns import Column, ColumnType, Primitive, Struct, parse_columns
-from sluice.columns.declared import Note, path_of, possible
+from sluice.columns.declared import Declared, Note, path_of, possible
 from sluice.columns.taking import Field, Reading, Taken, parse_path, taking
 
 DECLARED = "id BIGINT, a STRUCT<x: INT, y: STRUCT<z: STRING>>, t STRING, l ARRAY<STRUCT<q: INT>>"
@@ -108,6 +108,7 @@ def test_notes_of_other_fields_stay() -> None:
         ),
         ([taken("s", "t", type="TIMESTAMP", unit="ms")], False, "unit goes with whole numbers"),
         ([taken("s", "id", type="BINARY", encoding="base64")], False, "base64 goes with STRING"),
+        ([taken("s", "t", type="VARIANT")], False, "found type VARIANT; expected STRING, as in"),
         ([taken("t", "id")], True, "columns.t: declared twice"),
         ([taken("_key", "id")], True, "columns._key: Sluice has its own column"),
         ([taken("a b", "id")], True, "columns.'a b': a column name must not hold"),
@@ -125,6 +126,17 @@ def test_what_cannot_be_taken_is_refused_by_the_key(
 ) -> None:
     with pytest.raises(ValueError, match=told):
         read(*columns, opens=opens)
+
+
+def test_what_is_json_text_becomes_a_variant() -> None:
+    of = possible(parse_columns(DECLARED))
+    of = Declared(of.columns, as_text=(Note(("t",), "within itself"),), fields=of.fields)
+    found = taking(of, [taken("v", "t", type="VARIANT")], False)
+    assert found.declared.columns[-1] == parse_columns("v VARIANT")[0]
+    assert [each.type for each in found.fields if each.taken] == [Primitive("STRING")]
+    assert found.declared.as_text == ()
+    with pytest.raises(ValueError, match="found type INT; expected STRING"):
+        taking(of, [taken("v", "t", type="INT")], False)
 
 
 def test_any_type_may_be_read_where_records_name_their_fields() -> None:

@@ -84,6 +84,10 @@ def test_columns_of_keys_are_taken_from_keys(tmp_path: Path) -> None:
         (["columns: {s: {from: x, scale: 2, type: INT}}"], "scale goes with encoding:"),
         (["columns: {s: {from: x, unit: s, encoding: base64}}"], "at most one of the keys unit"),
         (["columns: {_key_s: {from: x, type: INT}}"], "columns._key_s: expected key_format"),
+        (
+            ["format: {type: json, schema: value VARIANT}", "columns: {s: {from: x, type: INT}}"],
+            "columns.s: expected no column beside `value VARIANT`, which is the whole record: read",
+        ),
         (["columns: {_offset: id}"], "columns._offset: Sluice has its own column of this name"),
         (
             ["required: [idd]"],

@@ -138,3 +138,19 @@ def test_declared_columns_are_fields_whatever_the_registry_has() -> None:
     assert declared.has_fields
     assert declared.read_as(whole).has_fields
     assert not JsonFormat(type="json", registry="r").read_as(whole).has_fields
+
+
+@pytest.mark.parametrize(
+    ("schema", "envelope", "has_fields"),
+    [
+        ("value VARIANT", None, False),
+        # Its converter may have wrapped it.
+        ("value VARIANT", "connect", True),
+        ("Value VARIANT", None, True),
+        ("value VARIANT, id INT", None, True),
+        ("value ARRAY<VARIANT>", None, True),
+    ],
+)
+def test_a_variant_alone_is_the_record(schema: str, envelope: str | None, has_fields: bool) -> None:
+    keys = {"type": "json", "schema": schema, "envelope": envelope}
+    assert JsonFormat.model_validate(keys).has_fields == has_fields

@@ -25,6 +25,8 @@ from sluice.spec_file.key_formats import KeyFormat
 
 # Ours (jobs/jvm/records/ConnectDecimal.scala).
 _CONNECT_DECIMAL = "sluice_connect_decimal"
+# Ours (jobs/jvm/json/VariantOfText.scala).
+_VARIANT = "sluice_variant"
 _SHOWN = 100
 
 
@@ -169,4 +171,6 @@ def _converted(taken: Taken, wanted: declared.ColumnType, value: Column) -> Colu
     if isinstance(wanted, declared.Decimal):
         digits = (F.lit(wanted.precision), F.lit(wanted.scale))
         return F.call_function(_CONNECT_DECIMAL, value, *digits)
+    if wanted == declared.Primitive("VARIANT"):
+        return F.call_function(_VARIANT, value)
     return F.try_to_binary(value, F.lit("base64"))
