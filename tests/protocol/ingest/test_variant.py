@@ -6,6 +6,7 @@ import json
 import re
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import deltalake
 import duckdb
@@ -142,26 +143,26 @@ def test_readers_make_of_it_what_the_page_says(
     spark.read.format("delta").load(path).createOrReplaceTempView("trips")
     in_spark = spark.sql(RECIPES["sql spark"]).collect()
     with duckdb.connect() as database:
-        names = {"path": path, "deltalake": deltalake, "duckdb": database}
+        names: dict[str, Any] = {"path": path, "deltalake": deltalake, "duckdb": database}
         exec(RECIPES["python duckdb"], names)
-    texts = ['{"price":1.50,"tags":["a",null]}', '[100.0,"text",9223372036854775808]', None]
-    prices = [Decimal("1.50"), None, None, None]
-    assert [tuple(row) for row in in_spark] == list(
-        zip(
-            range(1, 5),
-            prices,
-            [texts[0].replace("1.50", "1.5"), *texts[1:], '"text"'],
-            strict=True,
-        )
+    first, second, last = (
+        '{"price":1.50,"tags":["a",null]}',
+        '[100.0,"text",9223372036854775808]',
+        '"text"',
     )
-    assert names["rows"] == list(zip(range(1, 5), prices, [*texts, '"text"'], strict=True))
+    price = Decimal("1.50")
+    others = [(2, None, second), (3, None, None), (4, None, last)]
+    assert names["rows"] == [(1, price, first), *others]
+    shorter = first.replace("1.50", "1.5")
+    assert [tuple(row) for row in in_spark] == [(1, price, shorter), *others]
     with pytest.raises(Exception, match="non-nullable"):
         spark.table("trips").toArrow()
     # Its bytes, to those that do not know the type.
     rows = table.to_pyarrow_table().sort_by("id").to_pylist()
-    assert Variant.read(**rows[0]["props"]) == Variant.of(one_value(texts[0].encode()))
+    assert Variant.read(**rows[0]["props"]) == Variant.of(one_value(first.encode()))
     frame = table.to_pandas(types_mapper=pd.ArrowDtype).sort_values("id")
     assert frame["props"].tolist()[0] == rows[0]["props"]
     with pytest.raises(ComputeError, match="LogicalType union has no variant"):
         pl.scan_delta(path).select("id").collect()
-    assert "props" in pl.from_arrow(table.to_pyarrow_table()).columns
+    frame_of_arrow = pl.DataFrame(table.to_pyarrow_table().sort_by("id"))
+    assert frame_of_arrow["props"].to_list() == [row["props"] for row in rows]
