@@ -68,7 +68,9 @@ class Samples:
         unmatched = {
             where: "expected one of the declared fields, found none of them"
             for where, each in self._parsed[0].items()
-            if names.isdisjoint(self._row(each)) and not self._is_null(each)
+            if names.isdisjoint(row := self._row(each))
+            and not self._is_null(each)
+            and not (self._rescued and row)
         }
         return self._parsed[1] | (unmatched if names else {})
 
@@ -98,6 +100,11 @@ class Samples:
     @cached_property
     def _nulls(self) -> list[str]:
         return [where for where, each in self.values.items() if each.strip() == b"null"]
+
+    @property
+    def _rescued(self) -> bool:
+        """Whether the proposal keeps the fields that no column declares."""
+        return self.inferred is not None and bool(self.inferred.left_out)
 
     def _row(self, found: Object) -> Object:
         return payload_of(found) if self.enveloped else found
