@@ -11,6 +11,7 @@ from sluice.columns.names import (
     BAD_NAME,
     ELSEWHERE,
     OWN_NAME,
+    TAKEN,
     TWIN,
     as_compared,
     is_ours,
@@ -50,7 +51,7 @@ class Declared:
 def told(declared: Declared) -> Iterator[str]:
     """A line for each reason why fields have no column, and why others are JSON text."""
     for why, places in _by_reason(declared.unread).items():
-        next_move = f". {ELSEWHERE}" if why in (BAD_NAME, OWN_NAME, TWIN) else ""
+        next_move = f". {ELSEWHERE}" if why in (BAD_NAME, OWN_NAME, TWIN, TAKEN) else ""
         yield f"no column holds {places}: {why}{next_move}"
     for why, places in _by_reason(declared.as_text).items():
         yield f"JSON text is what the column holds of {places}: {why}"

@@ -17,6 +17,7 @@ BAD_NAME = "a column name must not hold spaces, line ends or any of ,;{}()=, nor
 NO_TEXT = "a column name must be text, found half of a surrogate pair"
 OWN_NAME = "Sluice has its own column of this name"
 TWIN = "declared twice (Delta ignores case in column names)"
+TAKEN = "a column of `columns` has its name (Delta ignores case in column names)"
 ELSEWHERE = "`columns` takes such a field under another name"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sluice.columns.columns import Column, ColumnType, Decimal, Primitive, Struct
 from sluice.columns.declared import Declared, Note, path_of, possible
-from sluice.columns.names import OWN_NAME, TWIN, as_compared, is_ours, unfit
+from sluice.columns.names import OWN_NAME, TAKEN, TWIN, as_compared, is_ours, unfit
 from sluice.errors import did_you_mean
 
 Path = tuple[str, ...]
@@ -106,17 +106,19 @@ def taking(
     paths = [each.path for each in taken]
     lost: list[Note] = []
     rest = possible(_without(declared.fields, paths, (), lost), ours)
-    columns = (*rest.columns, *(each.column for each in found if each.column))
-    _require_names(taken, {as_compared(each.name) for each in rest.columns}, ours)
-    names = possible(declared.fields, ours).unread
-    others = [x for x in declared.unread if x not in names and not _is_within(x, paths)]
+    names = {as_compared(each.column) for each in taken}
+    kept = tuple(each for each in rest.columns if as_compared(each.name) not in names)
+    rivals = (Note((each.name,), TAKEN) for each in rest.columns if each not in kept)
+    columns = (*kept, *(each.column for each in found if each.column))
+    of_names = possible(declared.fields, ours).unread
+    others = [x for x in declared.unread if x not in of_names and not _is_within(x, paths)]
     notes = Declared(
         columns,
-        (*rest.unread, *lost, *others),
+        (*rest.unread, *rivals, *lost, *others),
         tuple(each for each in declared.as_text if each.place not in paths),
         declared.fields,
     )
-    return Reading(_fields(rest.columns, list(zip(paths, found, strict=True))), notes)
+    return Reading(_fields(kept, list(zip(paths, found, strict=True))), notes)
 
 
 def type_at(fields: Sequence[Column], path: Path) -> ColumnType | None:
@@ -134,7 +136,13 @@ def _is_within(note: Note, paths: Iterable[Path]) -> bool:
 
 def require_apart(taken: Sequence[Taken], ours: Container[str] = ()) -> None:
     """Raises ValueError for what cannot be taken, whatever fields and columns there are."""
-    _require_names(taken, set(), ours)
+    seen: set[str] = set()
+    for each in taken:
+        if is_ours(each.column, ours):
+            raise ValueError(f"columns.{each.name}: {OWN_NAME}")
+        if why := unfit(each.column, seen):
+            raise ValueError(f"columns.{each.name if why is TWIN else repr(each.name)}: {why}")
+        seen.add(as_compared(each.column))
     for each in taken:
         for other in taken:
             if each is not other and each.path[: len(other.path)] == other.path:
@@ -144,13 +152,14 @@ def require_apart(taken: Sequence[Taken], ours: Container[str] = ()) -> None:
                 )
 
 
-def _require_names(taken: Sequence[Taken], seen: set[str], ours: Container[str]) -> None:
-    for each in taken:
-        if is_ours(each.column, ours):
-            raise ValueError(f"columns.{each.name}: {OWN_NAME}")
-        if why := unfit(each.column, seen):
-            raise ValueError(f"columns.{each.name if why is TWIN else repr(each.name)}: {why}")
-        seen.add(as_compared(each.column))
+def require_no_rivals(reading: Reading) -> None:
+    """Raises ValueError where a spec declares fields under the names of columns that it takes."""
+    for each in reading.declared.unread:
+        if each.why == TAKEN:
+            raise ValueError(
+                f"schema: found {each.place[-1]}, and a column of the same name in `columns` (Delta"
+                " ignores case in column names): choose another name there, or leave the field out"
+            )
 
 
 def _field_of(fields: Iterable[Column], taken: Taken, opens: bool, is_text: bool) -> Field:

@@ -12,7 +12,7 @@ from sluice.columns.columns import Column, ColumnType, parse_columns
 from sluice.columns.connect_types import ConnectType
 from sluice.columns.declared import Declared, possible
 from sluice.columns.envelopes import Envelope
-from sluice.columns.taking import Reading, Taken, require_apart, taking, type_at
+from sluice.columns.taking import Reading, Taken, require_apart, require_no_rivals, taking, type_at
 from sluice.columns.whole_records import is_whole, require_none_taken
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
@@ -269,9 +269,8 @@ class JsonFormat(TextFormat):
     def has_fields(self) -> bool:
         """Whether records are objects with fields; else each is one column, text or VARIANT."""
         if self.schema_text is not None:
-            return self.envelope is not None or not is_whole(self._of_schema.columns)
-        known = self._taken or self.envelope == "debezium"
-        return bool(known) or not self._is_one_value
+            return bool(self.envelope) or not is_whole(self._of_schema.columns)
+        return bool(self._taken or self.envelope == "debezium") or not self._is_one_value
 
     @property
     def _is_one_value(self) -> bool:
@@ -300,6 +299,8 @@ class JsonFormat(TextFormat):
         super().require_apart()
         if self.schema_text is not None and not self.has_fields:
             require_none_taken(self._taken)
+        elif self.schema_text is not None and self.reading:
+            require_no_rivals(self.reading)
 
     @property
     def _row(self) -> Declared:

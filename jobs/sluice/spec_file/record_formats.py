@@ -64,7 +64,10 @@ class RecordFormats:
             awaits = decoded is not None and decoded.awaits_reader
             if name not in known and not awaits:
                 meant = did_you_mean(name, known)
-                raise ValueError(f"required: expected a column of the records, found {name}{meant}")
+                raise ValueError(
+                    f"required: found {name}{meant}; expected a column of the records, not a"
+                    f" derived one; allowed: {', '.join(known)}"
+                )
 
     @property
     def registered(self) -> Mapping[Source, RegisteredFormat]:

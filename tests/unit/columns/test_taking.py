@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sluice.columns.columns import Column, ColumnType, Primitive, Struct, parse_columns
 from sluice.columns.declared import Declared, Note, path_of, possible
+from sluice.columns.names import TAKEN
 from sluice.columns.taking import Field, Reading, Taken, parse_path, taking
 
 DECLARED = "id BIGINT, a STRUCT<x: INT, y: STRUCT<z: STRING>>, t STRING, l ARRAY<STRUCT<q: INT>>"
@@ -109,7 +110,7 @@ def test_notes_of_other_fields_stay() -> None:
         ([taken("s", "t", type="TIMESTAMP", unit="ms")], False, "unit goes with whole numbers"),
         ([taken("s", "id", type="BINARY", encoding="base64")], False, "base64 goes with STRING"),
         ([taken("s", "t", type="VARIANT")], False, "found type VARIANT; expected STRING, as in"),
-        ([taken("t", "id")], True, "columns.t: declared twice"),
+        ([taken("s", "id"), taken("S", "t")], True, "columns.S: declared twice"),
         ([taken("_key", "id")], True, "columns._key: Sluice has its own column"),
         ([taken("a b", "id")], True, "columns.'a b': a column name must not hold"),
         (
@@ -126,6 +127,14 @@ def test_what_cannot_be_taken_is_refused_by_the_key(
 ) -> None:
     with pytest.raises(ValueError, match=told):
         read(*columns, opens=opens)
+
+
+@pytest.mark.parametrize("opens", [False, True])
+def test_a_field_whose_name_is_taken_has_no_column(opens: bool) -> None:
+    found = read(taken("T", "id"), taken("a", "a", "x"), opens=opens)
+    assert found.declared.columns == parse_columns("l ARRAY<STRUCT<q: INT>>, T BIGINT, a INT")
+    assert [str(each) for each in found.declared.unread] == [f"$.a: {TAKEN}", f"$.t: {TAKEN}"]
+    assert [each.name for each in found.fields] == ["l", "id", "a"]
 
 
 def test_what_is_json_text_becomes_a_variant() -> None:
@@ -178,7 +187,8 @@ def test_every_field_is_kept_or_taken_or_told(record: Struct, data: st.DataObjec
     all_places = list(places(record.fields))
     paths = data.draw(st.lists(st.sampled_from(all_places), max_size=3, unique=True))
     apart = [p for p in paths if not any(p != o and p[: len(o)] == o for o in paths)]
-    columns = [taken(f"c{number}", *path) for number, path in enumerate(apart)]
+    names = data.draw(st.permutations(["c0", "Id", "x"]))
+    columns = [taken(name, *path) for name, path in zip(names, apart, strict=False)]
     found = taking(possible(record.fields), columns, False)
     assert {each.column for each in columns} <= {each.name for each in found.declared.columns}
     told = [each.place for each in found.declared.unread]

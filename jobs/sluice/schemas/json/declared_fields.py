@@ -87,12 +87,14 @@ def _below(found: ColumnType, place: Place) -> ColumnType | None:
 
 
 def _held(record: Struct, place: Place) -> Place:
-    """The place itself, or the place above it whose text holds it; empty where none does."""
+    """The place itself, or the place above it which is of another type; empty where none is."""
     found: ColumnType = record
     for depth, name in enumerate(place):
         below = _step(found, name)
         if below is None:
-            return () if isinstance(found, Struct) else place[:depth]
+            # Which fields of a struct a table cannot hold is known already.
+            is_known = isinstance(found, Struct) and name is not None
+            return () if is_known else place[:depth]
         found = below
     return place
 

@@ -329,6 +329,14 @@ def test_a_schema_that_leads_twice_to_each_next_part_is_refused_at_once(key: str
         json_schema_declared(registered(whole))
 
 
+def test_fields_of_an_array_that_only_a_condition_names_beside_an_object_are_told() -> None:
+    names = {"properties": {"a": TEXT}}
+    whole = {**names, "if": {"type": "array", "items": {"properties": {"b": TEXT}}}, "then": {}}
+    found = json_schema_declared(registered({"properties": {"x": whole}}))
+    assert found.columns == parse_columns("x STRUCT<a: STRING>")
+    assert [*map(str, found.unread)] == ["$.x[*].b: $.x has values of another type"]
+
+
 def test_a_part_that_is_met_a_few_times_is_read_each_time() -> None:
     steps = {f"d{n}": {"anyOf": [{"$ref": f"#/d/d{n + 1}"}] * 2} for n in range(8)}
     assert of_x({"$ref": "#/d/d0"}, d={**steps, "d8": WHOLE}) == "BIGINT"
