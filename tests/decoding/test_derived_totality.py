@@ -39,6 +39,7 @@ WRITTEN = [
         "'$[999999999]'",
         "'$.a.b[0]" + ".c" * 1500 + "'",
     ),
+    *("'DOUBLE'", "'STRUCT<a: INT, b: VARIANT>'"),
     "CAST(bin AS STRING)",
 ]
 # More columns than a hundred would be computed another way than a spec's few are.
@@ -103,7 +104,7 @@ def answers(hostile: DataFrame, found: list[DerivedColumn]) -> None:
 
 def test_spark_knows_each_function(spark: SparkSession) -> None:
     known = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
-    assert {*FUNCTIONS, "filter", "exists", "from_json", "try_parse_json"} - known == set()
+    assert {*FUNCTIONS, "filter", "exists", "from_json"} - known == set()
 
 
 @pytest.mark.parametrize("part", range(6))
@@ -113,6 +114,50 @@ def test_a_function_has_an_answer_for_every_record(hostile: DataFrame, part: int
         mine = accepted(itertools.islice(calls(name, FUNCTIONS[name]), 20 * MOST), MOST)
         assert mine, f"{name}: no call of it is accepted"
         found += mine
+    answers(hostile, found)
+
+
+READ = [
+    *("STRING", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "VARIANT"),
+    *("DECIMAL(3,3)", "DECIMAL(10,2)", "DECIMAL(38,0)", "DECIMAL(38,38)", "ARRAY<STRING>"),
+    *("ARRAY<ARRAY<FLOAT>>", "ARRAY<VARIANT>", "MAP<STRING, STRING>", "MAP<STRING, VARIANT>"),
+    *("MAP<STRING, ARRAY<DECIMAL(38,10)>>", "STRUCT<a: STRUCT<b: ARRAY<INT>>, B: STRING>"),
+    *("ARRAY<STRUCT<a: BOOLEAN, b: VARIANT>>", "STRUCT<x: TINYINT, y: MAP<STRING, DOUBLE>>"),
+]
+PATHS = [
+    *("'$'", "'$.a'", "'$[0]'", "'$[2].a'", "'$.a.b[3]'", "\"$['a.b']\"", "'$[\"*\"][0]'"),
+    *(
+        "\"$[''].x\"",
+        "'$[999999999]'",
+        f"'${'.a' * 999}'",
+        f"'${'.a' * 1001}'",
+        f"'${'[0]' * 999}'",
+    ),
+]
+
+
+def variants() -> Iterator[str]:
+    for source in ("v", "try_parse_json(t)"):
+        for path, kind in itertools.product(PATHS, READ):
+            yield f"try_variant_get({source}, {path}, '{kind}')"
+    more = [
+        "v",
+        "get(va, 0)",
+        "coalesce(get(va, 2), v)",
+        "if(ok, v, NULL)",
+        "nvl2(v, v, get(va, 1))",
+    ]
+    more += ["try_parse_json(to_json(v))", "CASE WHEN ok THEN v ELSE get(va, 0) END"]
+    more += ["try_variant_get(v, '$', 'STRUCT<a: VARIANT>').a"]
+    for source in more:
+        yield from (source, f"to_json({source})", f"is_variant_null({source})", f"{source} IS NULL")
+        yield f"try_variant_get({source}, '$.a', 'STRING')"
+    yield "filter(va, x -> NOT is_variant_null(x) AND try_variant_get(x, '$', 'INT') > 3)"
+
+
+def test_a_variant_has_an_answer_for_every_record(hostile: DataFrame) -> None:
+    found = accepted(variants())
+    assert [each.written for each in found] == [*variants()]
     answers(hostile, found)
 
 

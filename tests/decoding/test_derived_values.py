@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -12,15 +13,14 @@ import yaml
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from sluice.columns.columns import parse_columns
-from sluice.derived.casts import TIMESTAMP
-from sluice.derived.derived_columns import DerivedColumn, derived_columns
+from sluice.derived.derived_columns import derived_columns
 from sluice.lake.decoding.column_types import struct_type
 
+from tests.decoding.derived_values import Value, given, micros, plain
 from tests.unit.sources import ROOT
 
 pytestmark = pytest.mark.spark
 
-Value = tuple[str, str, Any, Any]
 PAGE = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
 LAST = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
 FIRST = datetime(1, 1, 1, tzinfo=UTC)
@@ -161,31 +161,10 @@ PATHS: list[Value] = [
 ]
 
 
-def given(spark: SparkSession, values: list[Value]) -> list[Any]:
-    """What Spark answers: each value is a column of its own, in one row."""
-    columns = parse_columns(", ".join(f"x{n} {value[1]}" for n, value in enumerate(values)))
-    texts = {
-        f"y{n}": re.sub(r"\bx\b", f"x{n}", text, count=1) for n, (text, *_) in enumerate(values)
-    }
-    rows = spark.createDataFrame([tuple(value[2] for value in values)], struct_type(columns))
-    found = derived_columns(texts, columns)
-    (row,) = rows.localCheckpoint().select(*map(plain, found)).collect()
-    return [bytes(each) if isinstance(each, bytearray) else each for each in row]
-
-
-def plain(column: DerivedColumn) -> Any:
-    """Python has no local time for the first moment of all."""
-    found = F.expr(column.sql)
-    return F.unix_micros(found) if column.type == TIMESTAMP else found
-
-
-def micros(value: Any) -> Any:
-    since = value - datetime(1970, 1, 1, tzinfo=UTC) if isinstance(value, datetime) else None
-    return value if since is None else since // timedelta(microseconds=1)
-
-
 @pytest.mark.parametrize(
-    "values", [MOMENTS, TIMES, TEXTS, PATHS], ids=["moments", "times", "texts", "paths"]
+    "values",
+    [MOMENTS, TIMES, TEXTS, PATHS],
+    ids=["moments", "times", "texts", "paths"],
 )
 def test_a_function_gives_what_is_expected_of_each_value(
     spark: SparkSession, values: list[Value]
@@ -231,6 +210,15 @@ def test_the_recipe_of_texts_in_latin_1(spark: SparkSession) -> None:
     values = [b'{"id":1,"name":"Jos\xe9"}', '{"id": 2, "name": "José"}'.encode(), b"\xff"]
     rows = played(spark, keys, [(value,) for value in values])
     assert [tuple(row.values()) for row in rows] == [(1, "José"), (2, "José"), (None, None)]
+
+
+def test_the_recipe_of_a_variant(spark: SparkSession) -> None:
+    keys = recipe(r"A VARIANT is a JSON value of any shape\.")
+    text = '{"amount": 1.505, "skus": ["a", 2], "at": "2023-11-14T22:13:20Z"}'
+    row, other = played(spark, keys, [(1, text), (2, "22:13")])
+    assert json.loads(row.pop("document").toJson()) == json.loads(text)
+    assert row == {"amount": Decimal("1.51"), "skus": ["a", "2"], "ordered": micros(AT)}
+    assert {*other.values()} == {None}
 
 
 def test_a_text_with_a_day_is_a_moment_as_spark_reads_it(spark: SparkSession) -> None:

@@ -16,8 +16,9 @@ case class VariantOfText(child: Expression) extends UnaryExpression with Codegen
 
   override protected def nullSafeEval(text: Any): Any =
     try {
-      val in = JsonText.parser(text.asInstanceOf[UTF8String].getBytes)
-      if (in.nextToken() == null) null
+      val bytes = text.asInstanceOf[UTF8String].getBytes
+      val in = if (JsonText.isClean(bytes)) JsonText.parser(bytes) else null
+      if (in == null || in.nextToken() == null) null
       else
         JsonVariant.of(in) match {
           case _: Misfit => null

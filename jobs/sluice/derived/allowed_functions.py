@@ -22,14 +22,24 @@ from sluice.derived.casts import (
     STRING,
     TIMESTAMP,
     UNCHECKED,
+    VARIANT,
     VOID,
     WHOLE,
     common_type,
     element_of,
     is_simple,
 )
+from sluice.derived.variants import type_read
 
-Result = ColumnType | Callable[[Sequence[ColumnType]], ColumnType | None]
+
+@dataclass(frozen=True)
+class Named:
+    """A result of the type that the last argument names; `read` raises ValueError for others."""
+
+    read: Callable[[str], ColumnType]
+
+
+Result = ColumnType | Named | Callable[[Sequence[ColumnType]], ColumnType | None]
 
 
 @dataclass(frozen=True)
@@ -129,6 +139,12 @@ FUNCTIONS: Mapping[str, Function] = {
     ),
     "is_valid_utf8": _function(kinds.of(UNCHECKED, STRING), gives=BOOLEAN),
     "get_json_object": _function(kinds.TEXT, kinds.PATH, gives=STRING),
+    "try_parse_json": _function(kinds.TEXT, gives=VARIANT, guard=guards.variant_of),
+    "try_variant_get": _function(
+        kinds.A_VARIANT, kinds.VARIANT_PATH, kinds.A_TYPE, gives=Named(type_read)
+    ),
+    "is_variant_null": _function(kinds.A_VARIANT, gives=BOOLEAN),
+    "to_json": _function(kinds.A_VARIANT, gives=STRING),
     "decode": _function(
         kinds.of(BINARY),
         kinds.in_any_case(*guards.CHARSETS),
@@ -212,10 +228,9 @@ INSTEAD: Mapping[str, str] = {
     ),
     "to_binary": "try_to_binary(…, 'base64')",
     "unhex": "try_to_binary(…, 'hex')",
-    **dict.fromkeys(
-        ("parse_json", "try_parse_json", "variant_get", "try_variant_get"),
-        "from_json(…, 'a INT') or get_json_object(…, '$.a')",
-    ),
+    "parse_json": "try_parse_json(…)",
+    "variant_get": "try_variant_get(…, '$.a', 'STRING')",
+    "schema_of_variant": "to_json(…): it takes seconds for a record of many names",
     "json_tuple": "get_json_object(…, '$.name') for each",
     **dict.fromkeys(("int", "bigint", "double", "float", "decimal"), "try_cast(… AS …)"),
     "element_at": "get(array, 0) or try_element_at(map, 'key')",

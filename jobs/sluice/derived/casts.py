@@ -14,8 +14,9 @@ FLOAT = Primitive("FLOAT")
 DOUBLE = Primitive("DOUBLE")
 DATE = Primitive("DATE")
 TIMESTAMP = Primitive("TIMESTAMP")
-# A JSON value of any shape.
+# A JSON value of any shape, and how an expression gets a value of another type out of it.
 VARIANT = Primitive("VARIANT")
+OF_VARIANT = "write try_variant_get(…, '$.a', 'STRING') or with another type"
 # Of NULL, which is of every type.
 VOID = Primitive("VOID")
 # Bytes cast to text, which may be no Unicode: `try_validate_utf8` and the like make it a STRING.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from sluice.columns.columns import Array, Column, ColumnType, Struct, parse_columns
-from sluice.derived.casts import BOOLEAN, DOUBLE, FLOAT, STRING, WHOLE
+from sluice.columns.columns import Array, ColumnType, Struct, parse_columns
+from sluice.derived.casts import BOOLEAN, DOUBLE, FLOAT, STRING, VARIANT, WHOLE
 from sluice.derived.typed import Typed
 from sluice.derived.written_values import text_of
 
@@ -32,7 +32,7 @@ def from_json(given: Sequence[Typed]) -> Typed:
     (text, declared), written = given, given[1].written
     try:
         kind = _declared(written)
-        _require_readable(kind, "")
+        _require_readable(kind)
     except ValueError as problem:
         raise ValueError(f"found from_json(…, {declared.sql}); {problem}") from None
     # The check refuses what the reader passes over: a name twice, half of a pair of characters.
@@ -42,28 +42,42 @@ def from_json(given: Sequence[Typed]) -> Typed:
 
 def _declared(written: str) -> ColumnType:
     if _ONE_TYPE.match(written):
-        (one, *more) = parse_columns(f"value {written}")
-        if more:
-            raise ValueError(f"expected one type, or names before the types, found {written!r}")
-        return one.type
+        return one_type(written, "one type, or names before the types")
     return Struct(parse_columns(written))
 
 
-def _require_readable(kind: ColumnType, place: str) -> None:
-    match kind:
-        case Struct(fields):
-            for each in fields:
-                _require_readable(each.type, _below(place, each))
-        case Array(element):
-            _require_readable(element, f"{place}[]")
-        case _ if kind not in _READ:
+def one_type(written: str, expected: str) -> ColumnType:
+    """The type that a text names. Raises ValueError for a text of several."""
+    (one, *more) = parse_columns(f"value {written}")
+    if more:
+        raise ValueError(f"expected {expected}, found {written!r}")
+    return one.type
+
+
+def _require_readable(kind: ColumnType) -> None:
+    for field in kind.fields if isinstance(kind, Struct) else ():
+        if field.name.lower() == _OF_SPARK:
+            raise ValueError(f"{field.name}: Spark has its own column of this name")
+    for place, part in parts_of(kind):
+        if part == VARIANT:
             raise ValueError(
-                f"{place}: {kind} is not allowed there, since Spark's reader may fail or guess:"
+                f"{place}: VARIANT is not allowed there: write try_variant_get("
+                "try_parse_json(text), '$.a', 'VARIANT')"
+            )
+        if part not in _READ:
+            raise ValueError(
+                f"{place}: {part} is not allowed there, since Spark's reader may fail or guess:"
                 " declare STRING, then try_cast, unbase64 or get_json_object"
             )
 
 
-def _below(place: str, field: Column) -> str:
-    if not place and field.name.lower() == _OF_SPARK:
-        raise ValueError(f"{field.name}: Spark has its own column of this name")
-    return f"{place}.{field.name}" if place else field.name
+def parts_of(kind: ColumnType, place: str = "") -> Iterator[tuple[str, ColumnType]]:
+    """Each type within structs and arrays, at its place: `lines[].id`."""
+    match kind:
+        case Struct(fields):
+            for each in fields:
+                yield from parts_of(each.type, f"{place}.{each.name}" if place else each.name)
+        case Array(element):
+            yield from parts_of(element, f"{place}[]")
+        case _:
+            yield place, kind

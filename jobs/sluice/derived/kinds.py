@@ -16,6 +16,7 @@ from sluice.derived.casts import (
     STRING,
     TIMESTAMP,
     UNCHECKED,
+    VARIANT,
     VOID,
     WHOLE,
     is_number,
@@ -32,7 +33,9 @@ _WRITING = ("yyyy", "MM", "dd", "HH", "mm", "ss", "SSSSSS", "SSS", "'T'", "-/_.:
 _READING = (*_WRITING[:-1], "MMM", "M", "d", "H", "X", "XX", "XXX", "'GMT'", "-/_.:,")
 # What Spark passes over in front of a name, and what ends one.
 _SPACE = r" \t\n\x0b\f\r"
-_PATH = rf"\$(?:\.(?![*{_SPACE}])[^.\[]+|\['(?!\*'\]|[{_SPACE}])[^']+'\]|\[(?:\*|[0-9]{{1,9}})\])*"
+_INDEX = "[0-9]{1,9}"
+_PATH = rf"\$(?:\.(?![*{_SPACE}])[^.\[]+|\['(?!\*'\]|[{_SPACE}])[^']+'\]|\[(?:\*|{_INDEX})\])*"
+_VARIANT_PATH = rf"\$(?:\.(?!\*)[^.\[]+|\['[^']*'\]|\[\"[^\"]*\"\]|\[{_INDEX}\])*"
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,13 @@ PATH = _written(
     " no double quotes, and no space in front of a name",
     _PATH,
 )
+A_VARIANT = Kind("a VARIANT, such as try_parse_json(text)", lambda given: given.type == VARIANT)
+VARIANT_PATH = _written(
+    "a path such as '$.lines[0].id', '$[0]' or, for a name with a dot, \"$['log.level']\"; it leads"
+    " to one value: [*] and .* do not",
+    _VARIANT_PATH,
+)
+A_TYPE = _written("a written type such as 'BIGINT' or 'ARRAY<STRING>'", ".*")
 COUNT = between(0, 1_000_000_000)
 # What Spark takes as a number of seconds without a failure, within bounds.
 SECONDS = Kind(

@@ -17,9 +17,11 @@ from sluice.derived.casts import (
     DATE,
     DOUBLE,
     FLOAT,
+    OF_VARIANT,
     STRING,
     TIMESTAMP,
     UNCHECKED,
+    VARIANT,
     VOID,
     WHOLE,
     can_be_tried,
@@ -71,6 +73,8 @@ def cast_to(given: Typed, wanted: ColumnType, tried: bool) -> Typed:
 def _instead_of_cast(kind: ColumnType, wanted: ColumnType) -> str:
     """What to write for a cast that is not allowed even when it is tried."""
     match kind, wanted:
+        case _ if kind == VARIANT:
+            return OF_VARIANT
         case _ if is_number(kind) and wanted == TIMESTAMP:
             return "write timestamp_seconds(…), timestamp_millis(…) or timestamp_micros(…)"
         case _ if kind in WHOLE[:3] and wanted == DATE:
@@ -92,7 +96,8 @@ def field_of(given: Typed, name: str) -> Typed:
     if found is None:
         names = [each.name for each in given.type.fields] if isinstance(given.type, Struct) else []
         allowed = f"{did_you_mean(name, names)}; allowed: {', '.join(names)}" if names else ""
-        raise ValueError(f"found field {name} of a {given.type}{allowed or '; expected a STRUCT'}")
+        other = OF_VARIANT if given.type == VARIANT else "expected a STRUCT"
+        raise ValueError(f"found field {name} of a {given.type}{allowed or f'; {other}'}")
     return Typed(f"{given.sql}.{quoted(found[0])}", found[1])
 
 
@@ -142,6 +147,8 @@ def _require_one_type(values: Sequence[Typed], between_them: str) -> ColumnType:
         kind = common_type(kind, each.type) if kind is not None else None
     if kind is None or kind == UNCHECKED or not is_simple(kind):
         found = between_them.join(str(each.type) for each in values)
+        if VARIANT in (each.type for each in values):
+            raise ValueError(f"found {found}; expected values of one simple type: {OF_VARIANT}")
         raise ValueError(
             f"found {found}; expected values of one simple type: CAST or try_cast one of them, and"
             " write DATE '2026-01-31' and TIMESTAMP '2026-01-31T06:00:00Z'"

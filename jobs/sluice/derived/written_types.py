@@ -45,6 +45,8 @@ def written_type(named: exp.DataType) -> ColumnType:
     if named.this == exp.DType.DECIMAL:
         precision, scale = [*(int(each.name) for each in named.expressions), 10, 0][:2]
         return Decimal(precision, scale if len(named.expressions) != 1 else 0)
+    if named.this == exp.DType.VARIANT:
+        raise ValueError("found CAST(… AS VARIANT); write try_parse_json(text)")
     allowed = ", ".join(dict.fromkeys(map(str, _SIMPLE.values())))
     raise ValueError(
         f"found CAST(… AS {named.sql(dialect='spark')}); allowed: {allowed}, DECIMAL(p,s)"

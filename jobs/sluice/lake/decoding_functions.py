@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sluice.derived.guards import OUR_VARIANT
 from sluice.errors import SettingsError
 from sluice.lake.decoding.payloads import is_wrapped
 from sluice.lake.requirements import EXTENSIONS_KEY
@@ -32,8 +33,7 @@ _LACKING = ("UNRESOLVED_ROUTINE", "NoClassDefFoundError", "NoSuchMethodError")
 
 def require_decoding(spark: SparkSession, spec: PipelineSpec) -> None:
     """Raises SettingsError, with what to add, if the spec needs functions that Spark lacks."""
-    forms = spec.formats.by_source.values()
-    if all(isinstance(each, PlainFormat) and not is_wrapped(each) for each in forms):
+    if not _needs_ours(spec):
         return
     try:
         spark.sql(_ASKED).schema  # noqa: B018
@@ -47,3 +47,13 @@ def require_decoding(spark: SparkSession, spec: PipelineSpec) -> None:
             " and the workers run, and first on the class path, name the class"
             f" in {EXTENSIONS_KEY}, and start Spark again: docs/spark-server.conf"
         ) from None
+
+
+def _needs_ours(spec: PipelineSpec) -> bool:
+    forms = spec.formats.by_source.values()
+    if not all(isinstance(each, PlainFormat) and not is_wrapped(each) for each in forms):
+        return True
+    written = [each.sql for each in spec.shape.added]
+    if spec.only is not None and spec.only.where is not None:
+        written.append(spec.only.condition(spec.readable))
+    return any(f"{OUR_VARIANT}(" in each for each in written)

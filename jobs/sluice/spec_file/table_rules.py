@@ -13,6 +13,7 @@ from functools import lru_cache
 from sluice.columns.columns import Column
 from sluice.columns.names import as_compared, quoted
 from sluice.derived.casts import BOOLEAN
+from sluice.derived.guards import OUR_VARIANT
 from sluice.derived.typed import Typed
 from sluice.spec_file.table_settings import TableSettings
 
@@ -81,7 +82,11 @@ def _check(name: str, text: str, known: Mapping[str, Typed]) -> TableRule:
         typed = read_expression(text, known)
     except ValueError as problem:
         return TableRule(name, words, "", ends_with, str(problem))
+    why_not = ""
     if typed.type != BOOLEAN:
         why_not = f"found a {typed.type}; expected a BOOLEAN"
+    elif OUR_VARIANT in typed.sql:
+        why_not = "found try_parse_json(…), which reads other texts in Delta than in Sluice"
+    if why_not:
         return TableRule(name, words, "", ends_with, why_not)
     return TableRule(name, words, typed.sql, ends_with)

@@ -163,6 +163,26 @@ def test_of_format_raw_the_value_may_be_left_out(topic: Topic, pipeline: Pipelin
     assert trips.judge(decode=by_hand).facts.rows == 12
 
 
+def test_a_derived_variant_lands_and_a_condition_looks_into_one(
+    topic: Topic, pipeline: Pipelines, spark: SparkSession
+) -> None:
+    any_json = "try_parse_json(decode(value, 'UTF-8'))"
+    trips = pipeline(
+        topic(2, retention_ms=-1),
+        derived={"any": any_json, "text": f"try_variant_get({any_json}, '$.text', 'STRING')"},
+        only={"where": f"try_variant_get({any_json}, '$.id', 'BIGINT') > 0"},
+    )
+    sent(trips)
+    trips.run()
+    rows = spark.read.format("delta").load(str(trips.data))
+    found = rows.select(F.to_json("any"), "text").distinct().collect()
+    assert {(text and json.loads(text)["text"], row) for text, row in found} == {
+        *((None, None), ("7", "7"), ("99999999999", "99999999999"))
+    }
+    assert rows.schema["any"].dataType.simpleString() == "variant"
+    assert trips.sluice("verify").returncode == 0
+
+
 def test_an_expression_that_spark_refuses_is_named_with_its_reason(spark: SparkSession) -> None:
     shape = TableShape(parse_columns("a INT, b STRING"), derived={"c": "lower(b)", "d": "-1"})
     whole = spark.range(1).select(F.lit(1).alias("a"), F.array(F.lit("x")).alias("b"))

@@ -42,6 +42,8 @@ sluice = os.path.join(os.path.dirname(sys.executable), "sluice")
 sys.exit(subprocess.call([*own, sluice, "run", sys.argv[1]]))
 """
 
+EXECUTED = ("--execute", "--reason", "a test")
+
 Start = Callable[..., SparkServer]
 
 
@@ -136,6 +138,23 @@ def test_a_server_reads_a_hot_partition_with_all_its_cores(
     assert done.returncode == 0, done.stderr
     assert len(list(trips.data.glob("*.parquet"))) == 3
     assert trips.judge().facts.rows == 3 * LEAST
+
+
+def test_a_server_lands_json_of_any_shape(
+    server: SparkServer, topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(
+        topic(),
+        format={"type": "json", "schema": "value VARIANT"},
+        derived={"_id": "try_variant_get(value, '$.id', 'INT')"},
+        quarantine={"max_ratio": 1},
+    )
+    produce(trips.bootstrap, trips.topics[0], [b'{"id": 1}', b"[1.50]", b"1e999", b"null", None])
+    for command, *words in (["run"], ["reset", "--to-earliest", *EXECUTED], ["run"]):
+        done = trips.process(command, *words, **on(server))
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert trips.judge().facts.rows == 4
+    assert sorted(row["_id"] or 0 for row in trips.rows()) == [0, 0, 0, 1]
 
 
 def refused(trips: Installed, environment: dict[str, str]) -> str:

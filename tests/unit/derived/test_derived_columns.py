@@ -286,6 +286,14 @@ def test_nesting_does_not_write_an_expression_without_end() -> None:
         ({"derived": {"a": "id", "b": "a"}}, "derived.b: found column a .*allowed: id"),
         ({"partition_by": ["part"]}, "partition_by: found 'part'"),
         ({"derived": {"days": "tags"}, "partition_by": ["days"]}, "partition_by: found 'days'"),
+        (
+            {"derived": {"any": "try_parse_json(email)"}, "partition_by": ["any"]},
+            "partition_by: found 'any'; allowed: _batch, .*email",
+        ),
+        (
+            {"derived": {"any": "try_parse_json(email)"}, "cluster_by": ["any"]},
+            "cluster_by: found 'any'; allowed: _batch, .*email",
+        ),
         ({"exclude": ["email"], "partition_by": ["email"]}, "partition_by: found 'email'"),
         ({"exclude": ["emial"]}, r"exclude: found 'emial' \(did you mean email\?\); allowed: id"),
         ({"include": ["emial"]}, r"include: found 'emial' \(did you mean email\?\); allowed: id"),

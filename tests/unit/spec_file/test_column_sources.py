@@ -95,7 +95,7 @@ def test_columns_of_keys_are_taken_from_keys(tmp_path: Path) -> None:
         (["columns: {_offset: id}"], "columns._offset: Sluice has its own column of this name"),
         (
             ["required: [idd]"],
-            "required: found idd (did you mean id?); expected a column of the records, not a derived",
+            "required: found idd (did you mean id?); expected a column of the records, not a",
         ),
         (["required: [name]"], "required: found name; expected a column of the records, not a"),
     ],
