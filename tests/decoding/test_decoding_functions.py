@@ -33,7 +33,7 @@ for extensions in each:
     spark = builder.config("spark.sql.extensions", extensions).getOrCreate()
     require_decoding(spark, spec(type="raw"))
     any_json = "try_parse_json(decode(value, 'UTF-8'))"
-    derived, only = {"derived": {"a": any_json}}, {"only": {"where": f"{any_json} IS NULL"}}
+    derived, only = {"derived": {"a": any_json}}, {"only": {"header": "kind", "value": "a"}}
     needy = spec(type="avro", registry="r"), spec(derived, type="raw"), spec(only, type="raw")
     for each in needy:
         try:
@@ -53,7 +53,10 @@ REFUSED = "expected the jars of this Sluice on Spark's class path, and sluice.De
 
 
 def told(class_path: str, *extensions: str) -> list[str]:
-    """What a Spark with these jars says to each setting: one process, sessions one by one."""
+    """What a Spark with these jars says to each setting: one process, sessions one by one.
+
+    Each is asked twice: for records that are decoded, and for raw ones of one kind among several.
+    """
     asking = [sys.executable, "-c", ASKING, class_path, *extensions]
     tuned = {**os.environ, **JAVA_TUNING}
     done = subprocess.run(

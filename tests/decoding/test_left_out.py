@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import random
 import struct
 from typing import Any
 from uuid import UUID
 
+import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from sluice.lake.decoding.decode import DECODED
 from sluice.lake.decoding.decoded_fields import ERROR
-from sluice.lake.left_out import LEFT_OUT, is_left_out, offsets_left_out, with_unknown_kinds
-from sluice.offsets.ranges import TopicPartition
+from sluice.lake.left_out import (
+    LEFT_OUT,
+    is_left_out,
+    offsets_left_out,
+    records_of,
+    with_notes,
+    with_unknown_kinds,
+)
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import AvroFormat, ProtobufFormat
 from sluice.spec_file.only import Only
@@ -135,14 +143,54 @@ def test_a_header_is_compared_byte_by_byte(spark: SparkSession) -> None:
     assert found == [False, False, True, True, True, True, False, True]
 
 
-def test_the_offsets_are_found_whatever_lies_between_them(spark: SparkSession) -> None:
+Place = tuple[int, int]
+PLACES = f"topic STRING, partition INT, offset BIGINT, value BINARY, {LEFT_OUT} BOOLEAN"
+
+
+def noted(
+    spark: SparkSession, found: dict[Place, bool], tasks: int, *, drop: bool = True
+) -> tuple[dict[Place, bytes | None], dict[int, list[int]]]:
+    """What stays of some places, each left out or not, that so many tasks read; and the notes."""
+    rows = [("t", *place, b"x", gone) for place, gone in found.items()]
+    read = spark.createDataFrame(rows, PLACES).repartition(tasks)
+    kept = with_notes(read, drop=drop).localCheckpoint()
+    stays = {(row["partition"], row["offset"]): row["value"] for row in records_of(kept).collect()}
+    assert {at.topic for at in offsets_left_out(kept)} <= {"t"}
+    return stays, {at.partition: each.tolist() for at, each in offsets_left_out(kept).items()}
+
+
+@pytest.mark.parametrize("tasks", [1, 3])
+def test_the_offsets_are_found_whatever_lies_between_them(spark: SparkSession, tasks: int) -> None:
     offsets = [0, 1, 32767, 32768, 32769, 10**15]
-    records = [("t", at % 2, at, True) for at in offsets] + [("t", 0, 5, False)]
-    marked = spark.createDataFrame(
-        records, f"topic STRING, partition INT, offset BIGINT, {LEFT_OUT} BOOLEAN"
-    )
-    found = offsets_left_out(marked)
-    assert {at: each.tolist() for at, each in found.items()} == {
-        TopicPartition("t", 0): [0, 32768, 10**15],
-        TopicPartition("t", 1): [1, 32767, 32769],
+    found = {(at % 2, at): True for at in offsets} | {(0, 5): False}
+    stays, notes = noted(spark, found, tasks)
+    assert notes == {0: [0, 32768, 10**15], 1: [1, 32767, 32769]}
+    assert stays == {(0, 5): b"x"}
+
+
+@pytest.mark.parametrize("tasks", [1, 5])
+def test_random_halves_are_found_exactly(spark: SparkSession, tasks: int) -> None:
+    chance = random.Random(7)
+    found = {(at % 3, at): chance.random() < 0.5 for at in range(70_000)}
+    stays, notes = noted(spark, found, tasks)
+    assert notes == {
+        each: [at for (partition, at), gone in found.items() if gone and partition == each]
+        for each in range(3)
     }
+    assert stays == {place: b"x" for place, gone in found.items() if not gone}
+
+
+@pytest.mark.parametrize("drop", [False, True])
+def test_a_replacement_also_has_the_places_of_what_is_left_out(
+    spark: SparkSession, drop: bool
+) -> None:
+    found = {(0, 0): False, (0, 1): True, (1, 7): True}
+    stays, notes = noted(spark, found, 2, drop=drop)
+    assert notes == {0: [1], 1: [7]}
+    assert stays == {(0, 0): b"x"} | ({} if drop else {(0, 1): None, (1, 7): None})
+
+
+def test_nothing_read_and_nothing_left_out_are_no_notes(spark: SparkSession) -> None:
+    empty = spark.createDataFrame([], PLACES)
+    assert offsets_left_out(with_notes(empty, drop=True)) == {}
+    assert noted(spark, {(0, 3): False}, 1) == ({(0, 3): b"x"}, {})

@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
   *  - `sluice_payload(record, compression, frame, given)` reads the bytes that the others decode
   *  - `sluice_schema_key(record, header)` reads nothing but which schema it names
   *  - `sluice_record_name(record, frames)` nor but which record it is, by its schema
+  *  - `sluice_noted(noted, dropped, topic, partition, offset)` is no record's, but a task's (Noted)
   *  - `sluice_connect_decimal(bytes, precision, scale)` is no record's, but a field's
   *  - `sluice_variant(text)` nor is this one: it reads JSON text
   *
@@ -69,5 +70,6 @@ class Decoding extends SparkSessionExtensionsProvider {
     add("sluice_record_name", classOf[RecordName], 2) { given =>
       RecordName(given(0), text(given(1)))
     }
+    add("sluice_noted", classOf[Noted], 5)(Noted(_))
   }
 }

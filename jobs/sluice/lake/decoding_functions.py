@@ -8,6 +8,7 @@ from sluice.derived.guards import OUR_VARIANT
 from sluice.errors import SettingsError
 from sluice.lake.decoding.payloads import is_wrapped
 from sluice.lake.requirements import EXTENSIONS_KEY
+from sluice.spec_file.key_formats import KeyFormat
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.plain_formats import PlainFormat
 
@@ -25,6 +26,7 @@ sluice_json_converted(struct(X''), {_NO_COLUMNS}, '', '', '', false, 'fails'),
 sluice_json_change(struct(X''), {_NO_COLUMNS}, '', '', '', false, 'fails'),
 sluice_connect_decimal(X'', 38, 0),
 sluice_variant(''),
+sluice_noted(false, false, '', 0, 0L),
 sluice_json_value(struct(X''), {_NO_COLUMNS}, '', '', false),
 sluice_protobuf(struct(X''), {_NO_COLUMNS}, '', 'CggKAWEiAwoBTQ==', 'M')"""
 # No extension; no jar; an older one before it.
@@ -51,9 +53,10 @@ def require_decoding(spark: SparkSession, spec: PipelineSpec) -> None:
 
 def _needs_ours(spec: PipelineSpec) -> bool:
     forms = spec.formats.by_source.values()
-    if not all(isinstance(each, PlainFormat) and not is_wrapped(each) for each in forms):
+    if spec.only is not None or not all(map(_is_plain, forms)):
         return True
-    written = [each.sql for each in spec.shape.added]
-    if spec.only is not None and spec.only.where is not None:
-        written.append(spec.only.condition(spec.readable))
-    return any(f"{OUR_VARIANT}(" in each for each in written)
+    return any(f"{OUR_VARIANT}(" in each.sql for each in spec.shape.added)
+
+
+def _is_plain(form: KeyFormat) -> bool:
+    return isinstance(form, PlainFormat) and not is_wrapped(form)

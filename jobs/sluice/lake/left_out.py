@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -24,7 +25,8 @@ LEFT_OUT = "_sluice_left_out"
 # Ours (jobs/jvm/frames/RecordName.scala).
 _RECORD_NAME = "sluice_record_name"
 _PLACE = ("topic", "partition", "offset", "timestamp")
-# Spark's bitmaps have so many bits each.
+# Ours (jobs/jvm/records/Noted.scala); a note is of so many offsets.
+_NOTED, _NOTE = "sluice_noted", "_sluice_note"
 _BITS = 32_768
 
 
@@ -99,25 +101,37 @@ def _names_of(writer: RegisteredSchema) -> Mapping[str, Any] | str:
     return {"messages": {".".join(map(str, at)): name for at, name in names.items()}}
 
 
-def without_content(marked: DataFrame) -> DataFrame:
-    """The records; those that are left out only with their coordinates, as they take no room."""
+def with_notes(marked: DataFrame, *, drop: bool) -> DataFrame:
+    """The records, and after those of each task its notes: which offsets it has left out.
+
+    What is left out is dropped, or else has only its coordinates, as these take no room.
+    """
+    place = [F.col(each) for each in ("topic", "partition", "offset")]
+    left_out = F.col(LEFT_OUT)
+    note = F.call_function(_NOTED, left_out, left_out if drop else F.lit(False), *place)
+    noted = marked.select("*", note.alias(_NOTE))
+    holds = F.col(_NOTE).isNull() & ~left_out
     content = [name for name in marked.columns if name not in (*_PLACE, LEFT_OUT)]
-    return marked.withColumns({each: F.when(~F.col(LEFT_OUT), F.col(each)) for each in content})
+    return noted.withColumns({each: F.when(holds, F.col(each)) for each in content})
 
 
-def offsets_left_out(marked: DataFrame) -> Mapping[TopicPartition, Offsets]:
-    """The offsets of the records that are left out, by partition."""
-    # Spark counts the bits from 1.
-    place = F.col("offset") + 1
-    rows = (
-        marked.where(LEFT_OUT)
-        .groupBy("topic", "partition", F.bitmap_bucket_number(place).alias("bucket"))
-        .agg(F.bitmap_construct_agg(F.bitmap_bit_position(place)).alias("bits"))
-        .orderBy("topic", "partition", "bucket")
-    )
-    found: dict[TopicPartition, list[Offsets]] = {}
-    for row in rows.collect():
-        bits = np.unpackbits(np.frombuffer(row["bits"], np.uint8), bitorder="little")
-        offsets = np.flatnonzero(bits).astype(np.int64) + (row["bucket"] - 1) * _BITS
-        found.setdefault(TopicPartition(row["topic"], row["partition"]), []).append(offsets)
-    return {partition: np.concatenate(parts) for partition, parts in found.items()}
+def records_of(noted: DataFrame) -> DataFrame:
+    """The records without the notes."""
+    return noted.where(F.col(_NOTE).isNull()).drop(_NOTE)
+
+
+def offsets_left_out(noted: DataFrame) -> Mapping[TopicPartition, Offsets]:
+    """The offsets of the records that are left out, by partition: what the notes say."""
+    parts: dict[TopicPartition, dict[int, NDArray[np.uint8]]] = {}
+    for row in noted.where(F.col(_NOTE).isNotNull()).select(f"{_NOTE}.*").collect():
+        partition = TopicPartition(row["topic"], row["partition"])
+        bits = np.unpackbits(np.frombuffer(row["bits"], np.uint8), bitorder="little", count=_BITS)
+        # Two tasks may have read of the same part.
+        told = parts.setdefault(partition, {})
+        told[row["first"]] = bits | told.get(row["first"], np.uint8(0))
+    return {
+        partition: np.concatenate(
+            [np.flatnonzero(told[first]).astype(np.int64) + first for first in sorted(told)]
+        )
+        for partition, told in parts.items()
+    }

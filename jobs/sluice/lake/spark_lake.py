@@ -46,9 +46,10 @@ from sluice.lake.left_out import (
     LEFT_OUT,
     is_left_out,
     offsets_left_out,
+    records_of,
     unknown_kind,
+    with_notes,
     with_unknown_kinds,
-    without_content,
 )
 from sluice.lake.port import BatchAttempt, QuarantineResult, ShowReading, Undecodable
 from sluice.lake.quarantine_samples import samples_of
@@ -204,14 +205,17 @@ class SparkLake:
         if self._spec.only is None:
             records = self._read_once(attempt)
             return records, self._judge(self._decode(records, attempt), attempt), attempt
-        marked = without_content(self._mark(self._read(attempt), attempt))
-        # They are used twice: to name those that are left out, and to land the others.
+        marked = self._mark(self._read(attempt), attempt)
+        # A replacement also asks which places were read: those of other kinds lose their rows.
+        noted = with_notes(marked, drop=not attempt.replaces)
+        # It is used twice: for the notes of what is left out, and to land the others.
         with naming_conflicts(attempt.id), self._telling_pace(attempt):
-            marked = marked.localCheckpoint()
+            noted = noted.localCheckpoint()
         ranges = [each.offsets for each in attempt.batch.ranges]
-        filtered = FilteredOffsets.of(ranges, offsets_left_out(marked))
-        decoded = self._judge(self._kept(marked, attempt), attempt)
-        return marked, decoded, replace(attempt, filtered=filtered)
+        filtered = FilteredOffsets.of(ranges, offsets_left_out(noted))
+        records = records_of(noted)
+        decoded = self._judge(self._kept(records, attempt), attempt)
+        return records, decoded, replace(attempt, filtered=filtered)
 
     def _chosen(self, records: DataFrame, attempt: BatchAttempt) -> DataFrame:
         """The records that the batch lands, decoded; used once."""
