@@ -119,11 +119,12 @@ def test_quarantined_records_between_others_are_replayed(topic: Topic, pipeline:
     assert trips.sluice("verify").returncode == 0
 
 
+@pytest.mark.parametrize("written", [False, True], ids=["spark", "written"])
 def test_a_changed_only_holds_for_what_is_read_from_then_on(
-    topic: Topic, pipeline: Pipelines
+    topic: Topic, pipeline: Pipelines, written: bool
 ) -> None:
     trips = pipeline(topic(), format=FORM)
-    trips.written = True
+    trips.written = written
     for number, kind in enumerate(["order", "click"]):
         value, headers = record(kind, number), [("kind", kind.encode())]
         produce(trips.bootstrap, trips.topics[0], [value], headers=headers)
