@@ -49,6 +49,21 @@ class SetAside:
 NOTHING_ASIDE = SetAside(0)
 
 
+@dataclass(frozen=True)
+class JudgedRecords:
+    """How many records of a batch an attempt judged, and how many of them are undecodable.
+
+    Records that the spec's `only` leaves out are not judged.
+    """
+
+    records: int
+    undecodable: int
+
+    def exceeds(self, allowed: float) -> bool:
+        """Whether the undecodable ones are a larger share than is allowed."""
+        return self.undecodable > allowed * self.records
+
+
 def closing_number(batch: int) -> int:
     """The last number of a batch, by its own number: after it, none of its rows can be added."""
     return (batch + 1) * _STRETCH - 1

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from sluice.errors import TooManyQuarantined
 from sluice.moves import Move
 from sluice.offsets.batches import Batch
+from sluice.offsets.quarantine_tickets import JudgedRecords
 from sluice.offsets.quarantined import RecordState
 from sluice.offsets.range_columns import OffsetScope
-from sluice.offsets.ranges import OffsetRange, TopicIdPartition, span_of
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition
 from sluice.progress.lane_state import LaneState
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
@@ -41,23 +42,42 @@ def last_share(resources: PipelineResources, lane: LaneState) -> QuarantinedShar
     return QuarantinedShare(str(receipt.batch), left / seen if seen else 0.0)
 
 
-def require_decodable(resources: PipelineResources, lane: LaneState) -> None:
-    """Raises TooManyQuarantined where the last attempt at a planned batch ended with that."""
-    allowed = resources.spec.quarantine.max_ratio
+def too_many_undecodable(
+    resources: PipelineResources, lane: LaneState
+) -> TooManyQuarantined | None:
+    """What the last attempt at a planned batch ended with, if it would end so again."""
     for batch in lane.unfinished[:1]:
-        # What a replacement is allowed depends on what it replaces.
-        span = span_of(each.offsets for each in batch.ranges)
-        if batch.mode != "append" or not span:
-            continue
-        count = _in_quarantine(resources, lane, batch, RecordState.WAITING)
-        if count > allowed * span:
-            raise TooManyQuarantined(
-                f"{batch}: {count:,} of at most {span:,} records are undecodable; allowed:"
-                f" {allowed:.2%}. Nothing of it is committed. ",
+        count = batch.span and _in_quarantine(resources, lane, batch, RecordState.WAITING)
+        told = _over_budget(resources, batch, count) if count else ""
+        if told:
+            return TooManyQuarantined(
+                f"{batch}: {told}; allowed: {resources.spec.quarantine.max_ratio:.2%}."
+                " Nothing of it is committed. ",
                 Move("quarantine list", (resources.spec.pipeline,)),
                 " shows all reasons. Correct the schema in the spec, or raise"
                 " quarantine.max_ratio; the next run tries again.",
             )
+    return None
+
+
+def _over_budget(resources: PipelineResources, batch: Batch, count: int) -> str:
+    """How many records are too many, by what the last attempt has judged; "" where none are.
+
+    Where that is not recorded, by the batch's offsets, which may be more than its records. So an
+    earlier Sluice's refusal is believed where `only` leaves records out. What a replacement is
+    allowed depends on what it replaces.
+    """
+    spec, quarantine = resources.spec, resources.quarantine.snapshot()
+    allowed, again = spec.quarantine.max_ratio, batch.mode == "replace"
+    if judged := quarantine.judged(batch):
+        told = f"{judged.undecodable:,} of {judged.records:,} records are undecodable"
+        told += ", and were not before" if again else ""
+        return told if judged.exceeds(allowed) else ""
+    believed = spec.only is not None and allowed < 1 and quarantine.has_given_up(batch)
+    if again or not (believed or JudgedRecords(batch.span, count).exceeds(allowed)):
+        return ""
+    told = f"{count:,} of at most {batch.span:,} records are undecodable"
+    return f"{told}, too many of those that `only` lands" if believed else told
 
 
 def _in_quarantine(

@@ -15,7 +15,7 @@ from deltalake.exceptions import DeltaError
 from sluice.offsets.batch_sizes import BatchSizes
 from sluice.offsets.batches import Batch, PlannedRange
 from sluice.offsets.filtered import NOTHING_FILTERED, FilteredOffsets
-from sluice.offsets.quarantine_tickets import SetAside
+from sluice.offsets.quarantine_tickets import JudgedRecords, SetAside
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.tables.deciding_keys import only_as_dict, only_of
@@ -69,14 +69,33 @@ def batch_metadata(
     has a word for each: of the record before the range's end, `-` where it is unknown.
     """
     ranges = [_entry(run, fingerprints or {}) for run in _neighbours(batch.ranges)]
-    app = {"app_id": batch.sequence.app_id, "number": batch.number, "batch": str(batch)}
     read_by = {"read_by": spec.as_dict()} if spec else {}
     put = {"quarantine": _set_aside(aside)} if aside else {}
     only = {} if batch.only is None else {"only": only_as_dict(batch.only)}
     left_out = {"filtered": filtered.as_dict()} if filtered else {}
-    told = {"version": _VERSION, **app, "attempt": attempt, **read_by, **put, **only, **left_out}
-    metadata = {**told, "ranges": ranges}
-    return json.dumps({"sluice": metadata}, separators=(",", ":"))
+    told = {"attempt": attempt, **read_by, **put, **only, **left_out}
+    return _metadata(batch, {**told, "ranges": ranges})
+
+
+def judged_metadata(batch: Batch, judged: JudgedRecords) -> str:
+    """The `userMetadata` of the quarantine table's commit by which an attempt gives a batch up:
+    what it has judged.
+    """
+    found = {"records": judged.records, "undecodable": judged.undecodable}
+    return _metadata(batch, {"judged": found})
+
+
+def judged_of(commit: Mapping[str, Any]) -> JudgedRecords | None:
+    """What an attempt has judged that gave its batch up, by the commit (its commitInfo) with which
+    it did so; None if not recorded, as before it was.
+    """
+    found = _sluice(commit).get("judged")
+    return found and JudgedRecords(found["records"], found["undecodable"])
+
+
+def _metadata(batch: Batch, told: Mapping[str, Any]) -> str:
+    app = {"app_id": batch.sequence.app_id, "number": batch.number, "batch": str(batch)}
+    return json.dumps({"sluice": {"version": _VERSION, **app, **told}}, separators=(",", ":"))
 
 
 def _set_aside(aside: SetAside) -> dict[str, Any]:

@@ -24,26 +24,33 @@ from sluice.tables.refusals import committing, storing
 from sluice.tables.warehouse import as_aws_has_it, is_on_s3
 
 
-def commit_only_ids(table: DeltaTable, ids: Sequence[Transaction], now: datetime) -> None:
-    """Commit transaction ids, based on the table's version.
+def commit_only_ids(
+    table: DeltaTable, ids: Sequence[Transaction], now: datetime, told: str | None = None
+) -> None:
+    """Commit transaction ids, based on the table's version; `told` is the `userMetadata`.
 
     Raises CommitConflict where a commit with one of them has landed since (in a table with features
     that delta-rs does not write, where any other has); otherwise as `committing`.
     """
     if unwritable_features(table):
-        commit_transactions(table, ids, now)
+        commit_transactions(table, ids, now, told)
         return
+    metadata = None if told is None else {"userMetadata": told}
     with committing(table, [each.app_id for each in ids]):
         table.create_write_transaction(
             [],
             "append",
             table.schema(),
-            commit_properties=CommitProperties(app_transactions=list(ids)),
+            commit_properties=CommitProperties(
+                custom_metadata=metadata, app_transactions=list(ids)
+            ),
         )
 
 
-def commit_transactions(table: DeltaTable, ids: Iterable[Transaction], now: datetime) -> None:
-    """Commit transaction ids as the version after the table's.
+def commit_transactions(
+    table: DeltaTable, ids: Iterable[Transaction], now: datetime, told: str | None = None
+) -> None:
+    """Commit transaction ids as the version after the table's, as `commit_only_ids`.
 
     Raises CommitConflict where another commit has that version, or the table's own is gone;
     CommitFailed where the store refuses; SettingsError as `storing`.
@@ -53,7 +60,7 @@ def commit_transactions(table: DeltaTable, ids: Iterable[Transaction], now: date
     with storing(uri):
         require_predecessor(table)
         try:
-            obstore.put(_store(uri), name, _text(ids, now).encode(), mode="create")
+            obstore.put(_store(uri), name, _text(ids, now, told).encode(), mode="create")
         except AlreadyExistsError:
             raise CommitConflict(f"{uri}: {name} is another commit's") from None
         except BaseError as problem:
@@ -66,13 +73,14 @@ def _store(uri: str) -> ObjectStore:
     return LocalStore(uri.removeprefix("file://").rstrip("/"))
 
 
-def _text(ids: Iterable[Transaction], now: datetime) -> str:
+def _text(ids: Iterable[Transaction], now: datetime, told: str | None) -> str:
     info = {
         "timestamp": int(now.timestamp() * 1000),
         "operation": "WRITE",
         "operationParameters": {"mode": "Append", "partitionBy": "[]"},
         "isBlindAppend": True,
         "engineInfo": "Sluice",
+        **({} if told is None else {"userMetadata": told}),
     }
     named = [
         {"txn": {"appId": each.app_id, "version": each.version, "lastUpdated": each.last_updated}}

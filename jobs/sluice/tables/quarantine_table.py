@@ -15,10 +15,18 @@ from deltalake import CommitProperties, DeltaTable, Transaction
 
 from sluice.errors import CommitConflict, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
-from sluice.offsets.quarantine_tickets import FENCED, SetAside, Ticket, closes, last_closed
+from sluice.offsets.quarantine_tickets import (
+    FENCED,
+    JudgedRecords,
+    SetAside,
+    Ticket,
+    closes,
+    has_given_up,
+    last_closed,
+)
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.resets import LANES
-from sluice.tables.batch_commits import attempt_of
+from sluice.tables.batch_commits import attempt_of, batch_of, judged_metadata, judged_of
 from sluice.tables.commits import OthersCommits, commit_infos, commits_back
 from sluice.tables.coordinates import COORDINATES, StoredCoordinates, group_coordinates
 from sluice.tables.data_files import Condition
@@ -164,6 +172,33 @@ class QuarantineSnapshot(DeltaSnapshot):
                 return
             yield commit, bool(ours)
 
+    def has_given_up(self, batch: Batch) -> bool:
+        """Whether the last attempt that added rows of a batch will never commit it."""
+        return has_given_up(batch, self.number(batch.sequence))
+
+    def judged(self, batch: Batch) -> JudgedRecords | None:
+        """What the last attempt at a batch had judged when it gave the batch up; None otherwise,
+        and where the table's log does not say it.
+        """
+        if self._table is None or not self.has_given_up(batch):
+            return None
+        app = batch.sequence.app_id, batch.number
+        # Nearly always the newest commit.
+        with reading(self.uri):
+            return next(
+                (judged_of(told) for _, told in commit_infos(self._table) if batch_of(told) == app),
+                None,
+            )
+
+    def give_up(self, batch: Batch, ticket: Ticket, judged: JudgedRecords, now: datetime) -> None:
+        """Say that the attempt with this ticket will never commit its batch. Raises as `use` does.
+
+        Commits nothing where another attempt has a newer ticket.
+        """
+        if self._table is not None and self.number(batch.sequence) == ticket.number:
+            by = _transaction(batch.sequence, ticket.given_up, now)
+            commit_only_ids(self._table, [by], now, judged_metadata(batch, judged))
+
     def use(
         self,
         sequence: BatchSequence,
@@ -178,7 +213,7 @@ class QuarantineSnapshot(DeltaSnapshot):
         """
         if self._table is None:
             raise CommitConflict(f"{self.uri}: the table was dropped meanwhile")
-        by = Transaction(sequence.quarantine_app_id, number, int(now.timestamp() * 1000))
+        by = _transaction(sequence, number, now)
         if not removing:
             commit_only_ids(self._table, [by], now)
             return
@@ -209,6 +244,10 @@ class QuarantineSnapshot(DeltaSnapshot):
                 f" {', '.join(unwritable)}: rows that do not count cannot be removed. Remove the"
                 " feature with ALTER TABLE … DROP FEATURE, then run again."
             )
+
+
+def _transaction(sequence: BatchSequence, number: int, now: datetime) -> Transaction:
+    return Transaction(sequence.quarantine_app_id, number, int(now.timestamp() * 1000))
 
 
 NO_QUARANTINE = QuarantineSnapshot("", None)

@@ -282,7 +282,7 @@ def test_a_batch_that_cannot_land_for_undecodable_records_is_stopped(
         trips.run()
     found = at_a_glance(trips)
     assert found.condition is Condition.STOPPED
-    assert "1 of at most 2 records are undecodable; allowed: 10.00%" in found.reason
+    assert "1 of 2 records are undecodable; allowed: 10.00%" in found.reason
     assert found.reason in trips.sluice("status").stdout
     trips.write_spec(quarantine={"max_ratio": 1})
     assert at_a_glance(trips).condition is Condition.FRESH

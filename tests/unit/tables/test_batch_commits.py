@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.offsets.quarantine_tickets import NOTHING_ASIDE, SetAside
+from sluice.offsets.quarantine_tickets import NOTHING_ASIDE, JudgedRecords, SetAside
 from sluice.tables.batch_commits import (
     aside_of,
     attempt_of,
     batch_metadata,
     batch_of,
     fingerprints_of,
+    judged_metadata,
+    judged_of,
     ranges_of,
 )
 
@@ -34,6 +36,13 @@ def test_a_commit_tells_its_batch_its_attempt_and_the_fingerprints_that_are_know
     assert batch_of(found) == ("sluice:flights:forward:1", 7)
     assert attempt_of(found) == "one"
     assert fingerprints_of(found) == {partition(0): "c0ffee"}
+
+
+def test_a_commit_that_gives_a_batch_up_tells_what_was_judged() -> None:
+    found = commit(judged_metadata(BATCH, JudgedRecords(9, 4)))
+    assert judged_of(found) == JudgedRecords(9, 4)
+    assert (batch_of(found), attempt_of(found)) == (("sluice:flights:forward:1", 7), None)
+    assert judged_of(commit(batch_metadata(BATCH, "one"))) is None
 
 
 def test_neighbouring_partitions_of_a_topic_share_an_entry() -> None:

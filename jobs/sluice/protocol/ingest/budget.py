@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from sluice.errors import TooManyQuarantined, as_lines
 from sluice.lake.port import BatchAttempt, QuarantineResult
 from sluice.moves import Advice, Move, advice
 from sluice.offsets.batches import BatchSequence
+from sluice.offsets.quarantine_tickets import JudgedRecords
 from sluice.offsets.quarantined import QuarantinedRecord, RecordState
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition
@@ -30,25 +32,30 @@ class QuarantineRatio:
         return self.quarantined / total if total else 0.0
 
 
-def require_within_budget(
+def judged_records(
     resources: PipelineResources, attempt: BatchAttempt, found: QuarantineResult
-) -> None:
-    """Hold an attempt to the spec's `max_ratio`; records quarantined before do not count again.
-
-    Raises TooManyQuarantined with samples and the next move.
-    """
-    allowed = resources.spec.quarantine.max_ratio
+) -> JudgedRecords:
+    """What counts against the spec's `max_ratio`; records quarantined before do not count again."""
     attempt = replace(attempt, undecodable=found.undecodable)
     count = _newly_quarantined(resources, attempt) if attempt.replaces else found.undecodable
-    if count <= allowed * found.records:
-        return
-    raise TooManyQuarantined(
+    return JudgedRecords(found.records, count)
+
+
+def too_many_quarantined(
+    resources: PipelineResources,
+    attempt: BatchAttempt,
+    judged: JudgedRecords,
+    samples: Iterable[str],
+) -> TooManyQuarantined:
+    """The refusal of an attempt, with samples and the next move."""
+    allowed = resources.spec.quarantine.max_ratio
+    return TooManyQuarantined(
         as_lines(
             [
-                f"{attempt}: {count} of {found.records} records are undecodable"
+                f"{attempt}: {judged.undecodable} of {judged.records} records are undecodable"
                 f"{', and were not before' if attempt.replaces else ''}; allowed: {allowed:.2%}"
                 " (quarantine.max_ratio). Nothing was committed. Samples:",
-                *found.samples,
+                *samples,
                 advice(
                     Move("quarantine list", (resources.spec.pipeline,)),
                     " shows all reasons. Correct the schema in the spec, or raise"

@@ -10,14 +10,14 @@ import logging
 from dataclasses import replace
 from datetime import datetime
 
-from sluice.errors import CommitConflict, SluiceError, TableRefused, TooManyQuarantined
+from sluice.errors import CommitConflict, SluiceError, TableRefused
 from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake, Undecodable
 from sluice.offsets.batches import Batch
-from sluice.offsets.quarantine_tickets import Ticket, has_given_up, next_ticket
+from sluice.offsets.quarantine_tickets import JudgedRecords, Ticket, next_ticket
 from sluice.progress.resources import PipelineResources
 from sluice.progress.ways_back import not_landed
-from sluice.protocol.ingest.budget import require_within_budget
+from sluice.protocol.ingest.budget import judged_records, too_many_quarantined
 
 log = logging.getLogger(__name__)
 
@@ -45,11 +45,10 @@ def write_batch(
     attempt = replace(attempt, ticket=ticket)
     found = lake.quarantine(attempt)
     reach("quarantine written")
-    try:
-        require_within_budget(resources, attempt, found)
-    except TooManyQuarantined:
-        _give_up(resources, attempt.batch, ticket)
-        raise
+    judged = judged_records(resources, attempt, found)
+    if judged.exceeds(resources.spec.quarantine.max_ratio):
+        _give_up(resources, attempt.batch, ticket, judged)
+        raise too_many_quarantined(resources, attempt, judged, found.samples)
     if found.undecodable:
         log.warning("%s: %d of %d records quarantined", attempt, found.undecodable, found.records)
     lake.land_decodable(replace(attempt, undecodable=found.undecodable))
@@ -69,7 +68,7 @@ def take_ticket(resources: PipelineResources, batch: Batch) -> Ticket:
     if ticket is None:
         _require_landed(resources, batch)
         raise CommitConflict(f"{batch}: its quarantine is closed")
-    if latest is not None and has_given_up(batch, stored):
+    if latest is not None and quarantine.has_given_up(batch):
         quarantine.use(batch.sequence, stored, now, {str(batch): [latest]})
     return ticket
 
@@ -90,12 +89,12 @@ def _attempts(resources: PipelineResources, batch: Batch) -> list[datetime]:
     return sorted(resources.quarantine.snapshot().attempts([str(batch)]).get(str(batch), ()))
 
 
-def _give_up(resources: PipelineResources, batch: Batch, ticket: Ticket) -> None:
+def _give_up(
+    resources: PipelineResources, batch: Batch, ticket: Ticket, judged: JudgedRecords
+) -> None:
     """Say that the attempt will never commit, so that the next one may remove its rows."""
     quarantine = resources.quarantine.snapshot()
-    if quarantine.number(batch.sequence) != ticket.number:
-        return
     try:
-        quarantine.use(batch.sequence, ticket.given_up, resources.clock.now())
+        quarantine.give_up(batch, ticket, judged, resources.clock.now())
     except (CommitConflict, SluiceError) as problem:
         log.info("%s: its rows stay until the batch is committed: %s", batch, problem)

@@ -11,7 +11,7 @@ from sluice.progress.interrupted import require_finishable
 from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
-from sluice.progress.undecodable import require_decodable
+from sluice.progress.undecodable import too_many_undecodable
 from sluice.protocol.plan.doubts import require_due_decided
 from sluice.protocol.plan.foreign_settings import require_replaceable
 from sluice.protocol.plan.known_logs import KnownLogs
@@ -32,12 +32,11 @@ def next_refusal(
     try:
         check_data_table(lane)
         next_work(resources, lane, resources.kept_spec, logs)
-        require_decodable(resources, lane)
+        return too_many_undecodable(resources, lane)
     except SluiceError as problem:
         if problem.retryable:
             raise
         return problem
-    return None
 
 
 def next_work(
