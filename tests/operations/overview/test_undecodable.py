@@ -39,6 +39,9 @@ def refused(trips: Installed) -> str:
     assert glance.reason.startswith(f"{told}; allowed: ")
     assert glance.reason in trips.sluice("status").stdout
     assert trips.sluice("status", "--fail-on", "stopped").returncode == 1
+    planned = trips.sluice("plan")
+    assert (planned.returncode, glance.reason in planned.stdout) == (0, True)
+    assert glance.reason in json.loads(trips.sluice("plan", "--json").stdout)["notes"]
     return told
 
 
@@ -59,6 +62,7 @@ def test_records_of_other_kinds_are_not_counted(
     else:
         trips.write_spec(quarantine={"max_ratio": 1})
     assert at_a_glance(trips).condition is Condition.FRESH
+    assert "undecodable" not in trips.sluice("plan").stdout
     trips.run()
     assert trips.offsets("committed")[-1]["quarantined"] == 1
 

@@ -11,10 +11,12 @@ from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.progress.former_registries import former_lines
 from sluice.progress.interrupted import interrupted_reset
+from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import read_lane
 from sluice.progress.overdue import without_receipt
 from sluice.progress.readers import spec_to_plan
 from sluice.progress.resources import PipelineResources
+from sluice.progress.undecodable import too_many_undecodable
 from sluice.protocol.plan.known_logs import KnownLogs
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.next_run import next_work
@@ -29,7 +31,10 @@ log = logging.getLogger(__name__)
 
 
 def dry_run(resources: PipelineResources) -> Outlook:
-    """What the next run would do. Raises what that run would raise before it reads any record."""
+    """What the next run would do. Raises what that run would raise before it reads any record.
+
+    What it may find in the records, such as too many undecodable ones as before, is a note.
+    """
     lane = read_lane(resources)
     state = resources.kafka.state(resources.spec)
     spec, notes = spec_to_plan(resources, lane.data.columns)
@@ -48,6 +53,7 @@ def dry_run(resources: PipelineResources) -> Outlook:
         basis=estimate_basis(resources, ranges, state),
         max_records_per_batch=resources.spec.max_records_per_batch,
         notes=(
+            *_last_attempt(resources, lane),
             *interrupted_reset(lane.resets),
             *without_receipt(lane),
             *_start_note(resources, lane.snapshot),
@@ -99,6 +105,12 @@ def _sampled_sizes(
         # Never fail for an estimate.
         log.info("%s: sizes in Kafka are unknown: %s", resources.spec.pipeline, problem)
         return {}
+
+
+def _last_attempt(resources: PipelineResources, lane: LaneState) -> Iterator[str]:
+    """What the last attempt at what is unfinished ended with, if the next one may end so again."""
+    if problem := too_many_undecodable(resources, lane):
+        yield str(problem)
 
 
 def _start_note(resources: PipelineResources, snapshot: OffsetsSnapshot) -> Iterator[str]:
