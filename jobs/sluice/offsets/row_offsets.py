@@ -53,6 +53,24 @@ def latest(offsets: Offsets, ranges: Iterable[tuple[OffsetRange, int]]) -> Offse
     return found
 
 
+def newest(rows: Rows) -> Rows:
+    """Each offset of the rows, ascending, with its last read."""
+    offsets, at = np.unique(rows.offsets, return_inverse=True)
+    last = np.full(len(offsets), -1, dtype=np.int64)
+    np.maximum.at(last, at, rows.reads)
+    return Rows(offsets, last)
+
+
+def read_of(rows: Rows, offsets: Offsets) -> Offsets:
+    """For each offset the read that rows have there, -1 where they have none.
+
+    The rows ascend, one for an offset.
+    """
+    at = np.searchsorted(rows.offsets, offsets)
+    there = np.append(rows.offsets, -1)[at] == offsets
+    return np.where(there, np.append(rows.reads, -1)[at], -1)
+
+
 def once(several: Iterable[Rows]) -> Rows:
     """All the rows, without duplicates."""
     everything = NO_ROWS

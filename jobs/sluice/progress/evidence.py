@@ -9,7 +9,17 @@ from functools import cached_property
 import numpy as np
 
 from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of, within
-from sluice.offsets.row_offsets import NO_ROWS, Mask, Offsets, Rows, latest, offsets_of, once
+from sluice.offsets.row_offsets import (
+    NO_ROWS,
+    Mask,
+    Offsets,
+    Rows,
+    latest,
+    newest,
+    offsets_of,
+    once,
+    read_of,
+)
 from sluice.progress.committed_ranges import CommittedRange
 
 
@@ -247,15 +257,14 @@ class Evidence:
 
         A read that left its record out has decided about it as well.
         """
-        decided = self._ever_stored.and_(self.filtered)
-        offsets, at = np.unique(decided.offsets, return_inverse=True)
-        newest = np.full(len(offsets), -1, dtype=np.int64)
-        np.maximum.at(newest, at, decided.reads)
-        return Rows(offsets, newest)
+        return newest(self._ever_stored.and_(self.filtered))
 
     def newest_row(self, offsets: Offsets) -> Offsets:
         """For each offset the index of the last read that has, or had, a row of it; else -1."""
-        known = self._newest_rows
-        at = np.searchsorted(known.offsets, offsets)
-        there = np.append(known.offsets, -1)[at] == offsets
-        return np.where(there, np.append(known.reads, -1)[at], -1)
+        return read_of(self._newest_rows, offsets)
+
+    @cached_property
+    def rows_left_out(self) -> Mask:
+        """Which rows that count are of records that their own read, or a later one, left out."""
+        rows = self.stored
+        return (rows.reads >= 0) & (read_of(newest(self.filtered), rows.offsets) >= rows.reads)

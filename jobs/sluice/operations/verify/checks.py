@@ -9,6 +9,7 @@ from itertools import groupby
 import numpy as np
 
 from sluice.offsets.offset_runs import OffsetRuns
+from sluice.offsets.quantities import format_count
 from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
 from sluice.offsets.row_offsets import Mask, Offsets, Rows
 from sluice.progress.committed_ranges import CommittedRange, CountedRange
@@ -132,6 +133,10 @@ def _no_phantom(evidence: Evidence) -> Problems:
     strange = rows.offsets[inside & ~_in_own_range(rows, evidence.reads)]
     if len(strange):
         yield "rows of the batches that read them", f"{len(strange)} others: {_sample(strange)}"
+    left_out = np.unique(rows.offsets[inside & evidence.rows_left_out])
+    if len(left_out):
+        found = f"{format_count(len(left_out), 'row')}: {_sample(left_out)}"
+        yield "no row of a record that `only` left out", found, _again(evidence, left_out)
     never = np.intersect1d(evidence.unseen, evidence.never)
     if len(never):
         yield "only records that Kafka shows", f"{len(never)} others: {_sample(never)}"

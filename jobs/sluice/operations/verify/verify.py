@@ -182,7 +182,7 @@ def _rereading(
         )
     elif again := within((part for each in found.violations for part in each.again), below):
         reread = Move("reprocess", (lane.pipeline, *options("--range", again)))
-        yield advice(reread, " puts right what is missing or repeated: Kafka holds it.")
+        yield advice(reread, " puts right what is missing, repeated, or left out: Kafka holds it.")
 
 
 def _in_doubt(doubts: Iterable[Doubt]) -> Iterator[Violation]:

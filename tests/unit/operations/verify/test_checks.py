@@ -92,6 +92,31 @@ def test_only_the_offsets_that_were_left_out_are_excused() -> None:
     assert found.found == "1 missing: 6"
 
 
+def test_a_row_of_a_record_that_was_left_out_is_a_phantom_and_read_again_goes() -> None:
+    exact = left_out(7, 8)
+    (phantom, unaccounted) = check(replace(exact, data=with_(exact.data, (0, [8]))))
+    assert unaccounted.invariant == "accounted"
+    assert str(phantom) == (
+        "no phantom: flights[0]: expected no row of a record that `only` left out, found 1 row: 8"
+    )
+    assert phantom.again == (offsets(8, 9),)
+
+
+def test_a_row_of_an_older_batch_is_a_phantom_where_a_later_one_left_its_record_out() -> None:
+    """The first batch has landed records 7 and 8; read again, they are of another kind."""
+    first, second = EXACT.reads
+    again = read(3, 5, 10, generation=2, filtered=2)
+    counted = [replace(first, due=False, receipts=[]), second, again]
+    data = with_(without(EXACT.data, *range(5, 10)), (2, [5, 6, 9]))
+    reread = {"reads": counted, "openings": {2: 5}, "filtered": rows((2, [7, 8]))}
+    assert broken(**reread, data=data) == []
+    assert broken(**reread, data=with_(data, (0, [7]))) == ["no phantom"]
+    # One that a still later batch has landed stays.
+    landed = read(4, 7, 8, generation=3)
+    later = {**reread, "reads": [*counted, landed], "openings": {2: 5, 3: 7}}
+    assert broken(**later, data=with_(data, (3, [7]))) == []
+
+
 def test_without_the_commit_as_many_as_the_receipt_counts_are_excused() -> None:
     assert check(left_out(7, 8, told=False)) == []
     invariants = [each.invariant for each in check(left_out(6, 7, 8, told=False))]
