@@ -138,9 +138,18 @@ class Evidence:
 
         A topic that compacts may have removed the records after they were read.
         """
+        return NO_ROWS.offsets if self.compacts else self._not_shown
+
+    @property
+    def compacted_away(self) -> Offsets:
+        """The same of a topic that compacts."""
+        return self._not_shown if self.compacts else NO_ROWS.offsets
+
+    @cached_property
+    def _not_shown(self) -> Offsets:
         stored = np.unique(self.stored.offsets)
         held = stored[latest(stored, ((each, 0) for each in self.readable)) >= 0]
-        return NO_ROWS.offsets if self.compacts else np.setdiff1d(held, self.visible)
+        return np.setdiff1d(held, self.visible)
 
     @cached_property
     def excused(self) -> Offsets:

@@ -12,6 +12,7 @@ from sluice.operations.reset.targets import to_earliest
 
 from local.embedded.broker import Broker
 from tests.operations.verify.test_accepted_gaps import lose_the_middle, trips
+from tests.worlds.compaction import COMPACTED, compact
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed
 from tests.worlds.records import (
     delete_records,
@@ -66,6 +67,26 @@ def test_rows_of_a_segment_that_kafka_has_lost_since_are_held_by_the_table_only(
     answer = told(trips)
     assert (answer["exact"], answer["compared"], answer["held_by_table_only"]) == (True, 10, 5)
     assert "held by the table only: 5 rows" in trips.sluice("verify").stdout
+
+
+@pytest.mark.parametrize("keys", [{}, {"only": {"header": "h", "value": "a"}}], ids=["all", "only"])
+def test_rows_whose_records_were_compacted_away_are_counted(
+    topic: Topic, pipeline: Pipelines, keys: dict[str, Any]
+) -> None:
+    made = pipeline(topic(**COMPACTED), **keys)
+    for number in range(6):
+        key, headers = b"k%d" % (number // 2), [("h", b"a" if number < 4 else b"b")]
+        produce(made.bootstrap, made.topics[0], numbered(1, number), key=key, headers=headers)
+    made.run()
+    assert told(made)["compacted_away"] == 0
+    compact(made.bootstrap, made.topics)
+    answer = told(made)
+    assert answer["exact"]
+    # Of each key the newer record is left; two of the three rows that are gone are of this kind.
+    rows = 2 if keys else 3
+    assert (answer["compared"], answer["compacted_away"]) == (3, rows)
+    lines = made.sluice("verify").stdout
+    assert f"not compared: {rows} rows whose records Kafka has compacted away" in lines
 
 
 def test_a_log_that_was_replaced_by_another_copy_is_not_the_one_that_was_read(

@@ -54,6 +54,9 @@ def _not_compared(pipeline: str, verdict: Verdict) -> Iterator[str]:
     if verdict.found.below_start:
         rows = format_count(verdict.found.below_start, "row")
         yield f"not compared: {rows} below the log start, where Kafka holds no records any more"
+    if verdict.found.compacted_away:
+        rows = format_count(verdict.found.compacted_away, "row")
+        yield f"not compared: {rows} whose records Kafka has compacted away since they were read"
     if verdict.found.only_here:
         rows = format_count(verdict.found.only_here, "row")
         yield f"held by the table only: {rows}, whose records Kafka has lost since they were read"
@@ -123,6 +126,7 @@ def verdict_document(pipeline: str, verdict: Verdict) -> dict[str, object]:
         ],
         "not_compared_with_kafka": [_left_out(each) for each in verdict.found.uncompared],
         "below_log_start": verdict.found.below_start,
+        "compacted_away": verdict.found.compacted_away,
         "held_by_table_only": verdict.found.only_here,
         "unknown": list(verdict.unknown),
         "advice": [str(each) for each in verdict.advice],

@@ -45,8 +45,9 @@ class Uncompared:
 class Found:
     """What the proof has found, and how much it has compared.
 
-    `below_start` counts the rows below the log start, `only_here` those whose records Kafka has
-    lost since: a segment, or the end of the log.
+    `below_start` counts the rows below the log start, `compacted_away` those whose records the log
+    cleaner has removed since, `only_here` those whose records Kafka has lost since: a segment, or
+    the end of the log.
     """
 
     violations: Sequence[Violation]
@@ -56,6 +57,7 @@ class Found:
     compared: int
     uncompared: Sequence[Uncompared]
     below_start: int
+    compacted_away: int
     only_here: int
 
 
@@ -83,6 +85,12 @@ class _Examined:
         log = self.known.log
         offsets = self.evidence.data.offsets
         return 0 if log is None else int(np.count_nonzero(offsets < log.log_start_offset))
+
+    @property
+    def compacted_away(self) -> int:
+        """How many rows have records that were compacted away since."""
+        evidence = self.evidence
+        return int(np.count_nonzero(np.isin(evidence.data.offsets, evidence.compacted_away)))
 
     @property
     def only_here(self) -> int:
@@ -155,7 +163,7 @@ def compare(proof: Proof) -> Found:
         Violation(SAME_LOG, each.partition, each.expected, each.found)
         for each in proof.kafka.identity.changed.values()
     ]
-    rows = quarantined = filtered = compared = below_start = only_here = 0
+    rows = quarantined = filtered = compared = below_start = compacted = only_here = 0
     uncompared: list[Uncompared] = []
     for places in slices(proof.asked.sizes, _AT_ONCE):
         for each in proof.evidence(places):
@@ -167,6 +175,7 @@ def compare(proof: Proof) -> Found:
             compared += len(evidence.visible)
             uncompared += each.uncompared
             below_start += each.below_start
+            compacted += each.compacted_away
             only_here += each.only_here
     strays = list(_strays(proof))
     rows += sum(each.rows for each in strays)
@@ -174,7 +183,7 @@ def compare(proof: Proof) -> Found:
     if proof.asked.ranges is None:
         violations += check_rows_before(proof.lane, proof.asked.rows, _AT_ONCE)
     counts = rows, quarantined, filtered, compared
-    return Found(violations, *counts, uncompared, below_start, only_here)
+    return Found(violations, *counts, uncompared, below_start, compacted, only_here)
 
 
 @dataclass(frozen=True)
