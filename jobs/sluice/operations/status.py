@@ -19,6 +19,7 @@ from sluice.offsets.loss_spans import offsets_lost
 from sluice.offsets.losses import Loss
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.receipts import Receipt
 from sluice.progress.interrupted import interrupted_reset
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
@@ -43,6 +44,14 @@ class PipelineStatus:
     losses: tuple[Loss, ...]
     group: GroupLag | None
     notes: tuple[str, ...]
+
+    @property
+    def last_receipt(self) -> Receipt | None:
+        """The receipt of the forward lane's last batch; None where there is none yet."""
+        found = (
+            each for each in self.forward.receipts if str(each.batch) == str(self.forward.last)
+        )
+        return next(found, None)
 
     @property
     def lost(self) -> int:

@@ -9,6 +9,7 @@ import click
 from sluice.cli.output import print_json, print_table
 from sluice.cli.views.lags import partition_document
 from sluice.cli.views.resets import reset_document, reset_told
+from sluice.offsets.filtered import told
 from sluice.offsets.group_lag import GroupLag
 from sluice.offsets.lag import Lag, loss_told
 from sluice.offsets.quantities import format_count
@@ -43,12 +44,13 @@ def _print_unknown(found: UnknownStatus, as_json: bool) -> None:
 
 
 def _document(found: PipelineStatus) -> dict[str, object]:
-    forward = found.forward
+    forward, receipt = found.forward, found.last_receipt
     opening = forward.history.opening
     return {
         "pipeline": forward.pipeline,
         "generation": forward.generation,
         **_lane_document(forward),
+        **({"last_batch_filtered": receipt.filtered} if receipt and receipt.filtered else {}),
         "backfill": _lane_document(found.backfill),
         "lost": found.lost,
         "reset": reset_document(opening) if opening else None,
@@ -85,6 +87,10 @@ def _print(found: PipelineStatus) -> None:
         ("partition", "cursor", "LSO", "end", "lag", "oldest unread", "time to loss", "held back"),
         [_row(each) for each in found.lags],
     )
+    if (last := found.last_receipt) and last.filtered:
+        records = format_count(last.records, "record")
+        counts = f"{records}, {last.quarantined:,} quarantined{told(last.filtered)}"
+        click.echo(f"{last.batch}: {counts} (left out by `only`)")
     for line in filter(None, [*(each.waiting for each in found.lags), *found.notes]):
         click.echo(line)
     if found.group:
