@@ -58,15 +58,15 @@ def choose_reader(
     holds_more = added or any(type_changes(before, now)) or kind.loss(found, reader, form.record)
     if not holds_more and not is_newer(found, reader):
         return ReaderChoice(reader)
-    if lost := kind.loss(_meant(form, reader), _meant(form, found), form.record):
+    if lost := kind.loss(as_read(form, reader), as_read(form, found), form.record):
         return ReaderChoice(reader, f"not all of schema {reader.key} could be read as it: {lost}")
     if gone_too := kind.narrowing(reader, found):
         return ReaderChoice(reader, f"it reads less than schema {reader.key}: {gone_too}")
     return ReaderChoice(found)
 
 
-def _meant(form: RegisteredFormat, schema: RegisteredSchema) -> RegisteredSchema:
-    """The schema as records are read by it."""
+def as_read(form: RegisteredFormat, schema: RegisteredSchema) -> RegisteredSchema:
+    """The schema as the format reads records by it."""
     return kind_of(form.kind).meant(schema) if form.envelope else schema
 
 

@@ -68,6 +68,9 @@ class SchemaKind(Protocol):
         The row is the record, or what its field `within` holds.
         """
 
+    def named_types(self, schema: RegisteredSchema) -> Sequence[str]:
+        """The names of Connect's and Debezium's types that it has, in its order."""
+
     def other_record(
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None
     ) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sluice.columns.envelopes import Envelope
 from sluice.operations.peek.answers import Answers
 from sluice.operations.peek.change_events import is_event
 from sluice.operations.peek.proposal import format_lines, plain
@@ -31,10 +32,7 @@ def value_parts(answers: Answers, compression: str) -> Iterator[Part]:
     first = answers.wanted(seen)[0]
     if choice := first.choice(answers.newest):
         wrap = {"compression": compression} if compression else {}
-        envelopes: list[dict[str, str]] = [{}]
-        if _are_events(seen.rows(first.record)):
-            envelopes = [{"envelope": "debezium"}, {}]
-        for envelope in envelopes:
+        for envelope in envelopes(seen, first.record, choice.reader):
             line = as_line(KEY_OF["value"], {**choice.keys, **envelope, **wrap})
             if len(seen.kinds) > 1:
                 yield Part([line, only_line(seen, seen.kinds[0])], {"value": choice.reader})
@@ -46,10 +44,23 @@ def value_parts(answers: Answers, compression: str) -> Iterator[Part]:
 def key_parts(answers: Answers) -> Iterator[Part]:
     """What may read the keys; last, that they stay bytes."""
     if answers.keys.hold:
-        choice = answers.wanted(answers.keys)[0].choice(answers.newest)
-        if choice:
-            yield Part([as_line(KEY_OF["key"], choice.keys)], {"key": choice.reader})
+        first = answers.wanted(answers.keys)[0]
+        if choice := first.choice(answers.newest):
+            for envelope in envelopes(answers.keys, first.record, choice.reader):
+                line = as_line(KEY_OF["key"], {**choice.keys, **envelope})
+                yield Part([line], {"key": choice.reader})
     yield Part([])
+
+
+def envelopes(
+    seen: Seen, record: str, reader: RegisteredSchema
+) -> Iterator[Mapping[str, Envelope]]:
+    """The key that says who wrote such records, the likeliest first; last, without it."""
+    if seen.source == "value" and _are_events(seen.rows(record)):
+        yield {"envelope": "debezium"}
+    if kind_of(reader.kind).named_types(reader):
+        yield {"envelope": "connect"}
+    yield {}
 
 
 def as_line(key: str, mapping: Mapping[str, Any]) -> str:

@@ -9,10 +9,11 @@ from sluice.offsets.quantities import format_count
 from sluice.operations.peek.answers import Answers
 from sluice.operations.peek.choices import Wanted
 from sluice.operations.peek.envelopes import envelope_of
-from sluice.operations.peek.registered_formats import as_line, only_line
+from sluice.operations.peek.registered_formats import as_line, envelopes, only_line
 from sluice.operations.peek.remarks import remarks_on
 from sluice.operations.peek.samples import Samples
 from sluice.operations.peek.seen import Seen
+from sluice.registry.reader_choice import as_read
 from sluice.schemas.kind import kind_of
 from sluice.spec_file.formats import KEY_OF, RegisteredFormat
 from sluice.spec_file.pipeline_spec import PipelineSpec
@@ -20,6 +21,7 @@ from sluice.spec_file.pipeline_spec import PipelineSpec
 _TOLD = 20
 _SCHEMAS_TOLD = 10
 _HEX = 5
+_NAMES_TOLD = 5
 
 
 def told_registered(answers: Answers, samples: Samples, spec: PipelineSpec) -> Iterator[str]:
@@ -36,9 +38,10 @@ def told_registered(answers: Answers, samples: Samples, spec: PipelineSpec) -> I
         strangers = _strangers(seen, samples) if seen.source == "value" else {}
         yield from seen.told_problems(strangers)
         yield from _losses(answers, seen, form)
+        yield from _named_types(answers, seen, form)
     yield from spec.formats.told()
     form = spec.formats.registered.get("value")
-    if form is not None and form.envelope is None and answers.values.hold:
+    if form is not None and form.envelope != "debezium" and answers.values.hold:
         yield from _remarks(answers.values, form)
 
 
@@ -78,7 +81,8 @@ def _kinds(answers: Answers, seen: Seen) -> Iterator[str]:
     yield f"{len(seen.kinds)} kinds of records are among them, and a pipeline lands one: {names}."
     for kind, wanted in zip(seen.kinds[1:], others, strict=False):
         if choice := wanted.choice(answers.newest):
-            keys = as_line(KEY_OF[seen.source], choice.keys)
+            envelope = next(envelopes(seen, kind.name, choice.reader))
+            keys = as_line(KEY_OF[seen.source], {**choice.keys, **envelope})
             yield f"Another pipeline lands {kind.name}: {keys}, {only_line(seen, kind)}"
         else:
             yield _no_way(wanted, seen)
@@ -115,11 +119,37 @@ def _losses(answers: Answers, seen: Seen, form: RegisteredFormat) -> Iterator[st
         if written == reader:
             continue
         try:
-            why = kind_of(form.kind).loss(written, reader, form.record)
+            before, now = as_read(form, written), as_read(form, reader)
+            why = kind_of(form.kind).loss(before, now, form.record)
         except ValueError as problem:
             why = str(problem)
         if why:
             yield f"Not all records of schema {each} can be read as schema {reader.key}: {why}"
+
+
+def _named_types(answers: Answers, seen: Seen, form: RegisteredFormat) -> Iterator[str]:
+    """Why the proposal has the key for Connect's and Debezium's types, or what they would be."""
+    page = "docs/formats.md#rows-that-connect-wrote"
+    if form.reader is not None:
+        found = _listed(kind_of(form.kind).named_types(form.reader))
+        if found and form.envelope == "connect":
+            yield (
+                f"The {seen.source}s' schema names types of Connect's or Debezium's: {found}."
+                " envelope: connect makes the columns what these mean. Without it the first run"
+                f" would make them the plain numbers, texts or bytes for good: {page}"
+            )
+        return
+    for each in seen.kinds[0].schemas[:_SCHEMAS_TOLD]:
+        if found := _listed(kind_of(form.kind).named_types(answers.schemas[each])):
+            yield (
+                f"Schema {each} names types of Connect's or Debezium's, {found}, and the columns"
+                f" here are those of the numbers and texts: {page}"
+            )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = ", …" if len(names) > _NAMES_TOLD else ""
+    return ", ".join(names[:_NAMES_TOLD]) + more
 
 
 def _remarks(seen: Seen, form: RegisteredFormat) -> Iterator[str]:

@@ -6,12 +6,13 @@ Connect's converter writes the names beside the types, as `connect.name`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sluice.columns.columns import Decimal
 from sluice.columns.connect_types import connect_type
+from sluice.schemas.json_texts import as_json
 from sluice.schemas.registered import Reference, RegisteredSchema
 
 _TIMES, _CONNECTS = "io.debezium.time", "org.apache.kafka.connect.data"
@@ -38,6 +39,26 @@ def meant(schema: RegisteredSchema) -> RegisteredSchema:
     """The schema whose types say what they are named. One that cannot be read stays as it is."""
     references = tuple(Reference(each.name, _text(each.text)) for each in schema.references)
     return replace(schema, text=_text(schema.text), references=references)
+
+
+def named_types(schema: RegisteredSchema) -> Sequence[str]:
+    """The names that mean something here, each once."""
+    texts = (text for text in schema.texts.values() if "connect.name" in text)
+    return [*dict.fromkeys(name for text in texts for name in _names(as_json(text)))]
+
+
+def _names(found: Any) -> Iterator[str]:
+    match found:
+        case list():
+            for each in found:
+                yield from _names(each)
+        case dict():
+            known = connect_type(found.get("connect.name"), found.get("connect.parameters"))
+            if known is not None:
+                yield known.name
+            for key, each in found.items():
+                if key != "default":
+                    yield from _names(each)
 
 
 def _text(text: str) -> str:

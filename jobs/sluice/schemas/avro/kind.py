@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sluice.columns.declared import Declared
 from sluice.schemas.avro.columns import avro_declared
-from sluice.schemas.avro.connect_names import meant
+from sluice.schemas.avro.connect_names import meant, named_types
 from sluice.schemas.avro.files import in_reading_order
 from sluice.schemas.avro.narrowing import narrowing
 from sluice.schemas.avro.parsing import parse_avro
@@ -35,6 +35,10 @@ class AvroKind(JsonTextKind):
     def meant(self, schema: RegisteredSchema) -> RegisteredSchema:
         """By logical types."""
         return meant(schema)
+
+    def named_types(self, schema: RegisteredSchema) -> Sequence[str]:
+        """By `connect.name`."""
+        return named_types(schema)
 
     def other_record(
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None

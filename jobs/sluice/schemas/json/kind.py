@@ -39,6 +39,10 @@ class JsonKind(JsonTextKind):
         """By their titles."""
         return connect_types(schema, within)
 
+    def named_types(self, schema: RegisteredSchema) -> Sequence[str]:
+        """Titles of the record's own fields."""
+        return [*dict.fromkeys(each.name for each in connect_types(schema, None).values())]
+
     def other_record(
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None
     ) -> str:

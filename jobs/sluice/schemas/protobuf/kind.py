@@ -67,6 +67,10 @@ class ProtobufKind:
         """None."""
         return {}
 
+    def named_types(self, schema: RegisteredSchema) -> Sequence[str]:
+        """None."""
+        return ()
+
     def other_record(
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None
     ) -> str:

@@ -22,6 +22,8 @@ from tests.worlds.scripted_http import ScriptedServer
 
 ORDER = record("Order", id="long", city="string")
 CLICK = record("Click", id="string")
+DATE = {"type": "int", "connect.name": "io.debezium.time.Date"}
+MOMENT = {"type": "long", "connect.name": "io.debezium.time.MicroTimestamp"}
 PROTO = (
     'syntax = "proto3"; package shop; message Head { int32 i = 1; } message Order { int64 id = 1; }'
 )
@@ -106,7 +108,7 @@ def test_numbers_that_are_moments_are_told(topic: RegisteredTopic) -> None:
 
 
 def test_change_events_are_proposed_as_such(topic: RegisteredTopic) -> None:
-    row = record("Value", id="long")
+    row = record("Value", id="long", born=["null", DATE])
     event = record(
         "Envelope",
         before=["null", row],
@@ -116,11 +118,13 @@ def test_change_events_are_proposed_as_such(topic: RegisteredTopic) -> None:
         ts_ms=["null", "long"],
     )
     topic.register(7, event, "orders-value")
-    found = {"before": None, "after": {"id": 1}, "source": {"db": "d"}, "op": "c", "ts_ms": 1}
+    after = {"id": 1, "born": 9}
+    found = {"before": None, "after": after, "source": {"db": "d"}, "op": "c", "ts_ms": 1}
     topic.send(avro(7, event, found))
     text = topic.proposal()
     assert "\nformat: {type: avro, registry: registry_a, envelope: debezium}\n" in text
-    assert columns(topic, text) == ["id", *OURS]
+    assert columns(topic, text) == ["id", "born", *OURS]
+    assert str(topic.planned(text).columns[1].type) == "DATE"
 
 
 EVENT_PROTO = """
@@ -148,6 +152,85 @@ def test_change_events_in_json_and_protobuf(topic: RegisteredTopic) -> None:
     text = topic.proposal()
     assert "\nformat: {type: protobuf, registry: registry_a, envelope: debezium}\n" in text
     assert columns(topic, text) == ["id", *OURS]
+
+
+def typed(topic: RegisteredTopic, text: str) -> dict[str, str]:
+    spec = topic.planned(text)
+    found = (*spec.columns, *spec.formats.key_columns)
+    return {each.name: str(each.type) for each in found}
+
+
+def test_types_that_connect_names_are_read_as_what_they_mean(topic: RegisteredTopic) -> None:
+    person = record("Person", id="long", born=["null", DATE], at=MOMENT)
+    topic.register(7, person, "orders-value")
+    topic.register(8, record("Key", day=DATE), "orders-key")
+    row = {"id": 1, "born": 19_000, "at": 1_700_000_000_123_456}
+    topic.send(avro(7, person, row), avro(8, record("Key", day=DATE), {"day": 19_000}))
+    text = topic.proposal()
+    keys = "type: avro, registry: registry_a, envelope: connect"
+    assert f"\nformat: {{{keys}}}\nkey_format: {{{keys}}}\n" in text
+    columns = {"id": "BIGINT", "born": "DATE", "at": "TIMESTAMP", "_key_day": "DATE"}
+    assert typed(topic, text) == columns
+    assert (
+        "# The values' schema names types of Connect's or Debezium's: io.debezium.time.Date,"
+        " io.debezium.time.MicroTimestamp. envelope: connect makes the columns what these mean."
+        " Without it the first run would make them the plain numbers, texts or bytes for good:"
+        " docs/formats.md#rows-that-connect-wrote\n"
+    ) in text
+    assert "# The keys' schema names types of Connect's or Debezium's: io.debezium.time.D" in text
+    assert "looks like microseconds" not in text
+
+
+def test_where_only_the_keys_types_are_named_only_these_are_read_so(topic: RegisteredTopic) -> None:
+    topic.register(7, ORDER, "orders-value")
+    topic.register(8, json.dumps(DATE), "orders-key")
+    topic.send(avro(7, ORDER, {"id": 1, "city": "a"}), framed(8, b"\x02"))
+    text = topic.proposal()
+    assert "\nformat: {type: avro, registry: registry_a}\n" in text
+    assert "\nkey_format: {type: avro, registry: registry_a, envelope: connect}\n" in text
+    assert typed(topic, text) == {"id": "BIGINT", "city": "STRING", "_key_value": "DATE"}
+
+
+def test_titles_of_connects_types_in_a_json_schema(topic: RegisteredTopic) -> None:
+    born = {"oneOf": [{"type": "null"}, {"type": "integer", "title": "io.debezium.time.Date"}]}
+    schema = {"type": "object", "properties": {"id": {"type": "integer"}, "born": born}}
+    topic.register(7, schema, "orders-value", kind="JSON")
+    topic.send(framed(7, b'{"id": 1, "born": 19000}'))
+    text = topic.proposal()
+    assert "\nformat: {type: json, registry: registry_a, envelope: connect}\n" in text
+    assert typed(topic, text) == {"id": "BIGINT", "born": "DATE"}
+    topic.samples.clear()
+    topic.register(8, schema, "elsewhere", kind="JSON")
+    topic.server.answers.pop("/subjects/orders-value/versions/latest")
+    topic.send(framed(8, b'{"id": 1, "born": 19000}'))
+    text = topic.proposal()
+    assert typed(topic, text) == {"id": "BIGINT", "born": "BIGINT"}
+    assert (
+        "# Schema 8 names types of Connect's or Debezium's, io.debezium.time.Date, and the columns"
+        " here are those of the numbers and texts: docs/formats.md#rows-that-connect-wrote\n"
+    ) in text
+
+
+def test_another_kind_of_records_is_told_with_its_envelope(topic: RegisteredTopic) -> None:
+    person = record("Person", born=DATE)
+    topic.register(7, ORDER, "shop.Order")
+    topic.register(8, person, "shop.Person")
+    for each in range(2):
+        topic.send(avro(7, ORDER, {"id": each, "city": "a"}))
+    topic.send(avro(8, person, {"born": 19_000}))
+    text = topic.proposal()
+    assert "record: shop.Order}\nonly: {record: shop.Order}\n" in text
+    assert "record: shop.Person, envelope: connect}, only: {record: shop.Person}\n" in text
+
+
+def test_older_schemas_are_compared_as_they_are_read(topic: RegisteredTopic) -> None:
+    older = record("Person", at=MOMENT)
+    newer = record("Person", at={"type": "long", "connect.name": "io.debezium.time.Timestamp"})
+    topic.register(6, older)
+    topic.register(7, newer, "orders-value")
+    topic.send(avro(6, older, {"at": 1}))
+    topic.send(avro(7, newer, {"at": 1}))
+    assert "# Not all records of schema 6 can be read as schema 7: at: " in topic.proposal()
 
 
 @pytest.mark.parametrize("strategy", ["record", "topic_record"])
