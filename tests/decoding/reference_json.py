@@ -53,7 +53,7 @@ def decode(
     try:
         if ddl == "value VARIANT":
             return {"value": Variant.of(one_value(bytes(value)))}
-        members = one_object(bytes(value)).last()
+        members = _members(bytes(value), fields)
         if not allow_unmatched and not members.keys() & fields.keys():
             return Undecodable(_unmatched(list(fields), list(members)))
         return {
@@ -62,6 +62,15 @@ def decode(
         }
     except Misfit as misfit:
         return Undecodable(str(misfit))
+
+
+def _members(value: bytes, fields: dict[str, Type]) -> dict[str, Any]:
+    """The record's own; an array is the only column, where that is named `value` and is one."""
+    if [*fields] == ["value"] and fields["value"].name == "ARRAY":
+        found = one_value(value)
+        if type(found) is list:
+            return {"value": found}
+    return one_object(value).last()
 
 
 def _unmatched(fields: list[str], members: list[str]) -> str:

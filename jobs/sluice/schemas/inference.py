@@ -43,7 +43,7 @@ class Whole(str):
     """A number without fraction and exponent, as written."""
 
 
-class _Real(str):
+class Real(str):
     """A number with a fraction or an exponent, as written."""
 
 
@@ -62,6 +62,14 @@ class Inferred:
 
 def parse_object(value: bytes) -> Object:
     """One JSON object, as strictly as records are decoded. Raises ValueError with the reason."""
+    found = parse_value(value)
+    if not isinstance(found, dict):
+        raise ValueError(flaw_of(value))
+    return found
+
+
+def parse_value(value: bytes) -> Any:
+    """One JSON value, read as strictly. Raises ValueError with the reason, as of an object."""
     try:
         text = value.decode("utf-8", errors="strict")
     except UnicodeDecodeError as problem:
@@ -70,10 +78,10 @@ def parse_object(value: bytes) -> Object:
     if any(escape[1] for escape in _ESCAPE.finditer(text)):
         raise ValueError("a lone surrogate escape")
     try:
-        found = json.loads(text, parse_int=Whole, parse_float=_Real, parse_constant=_refuse)
+        found = json.loads(text, parse_int=Whole, parse_float=Real, parse_constant=_refuse)
     except (ValueError, RecursionError):
         raise ValueError(flaw_of(value)) from None
-    if not isinstance(found, dict) or _is_too_deep(found):
+    if _is_too_deep(found):
         raise ValueError(flaw_of(value))
     return found
 
@@ -104,7 +112,7 @@ def _refuse(constant: str) -> None:
 
 
 def _is_too_deep(found: Any) -> bool:
-    level = [found]
+    level = [found] if isinstance(found, dict | list) else []
     for _ in range(_MAX_NESTING):
         parts = [list(each.values()) if isinstance(each, dict) else each for each in level]
         level = [part for each in parts for part in each if isinstance(part, dict | list)]
@@ -134,7 +142,7 @@ def _type_of(values: Iterable[Any], depth: int) -> ColumnType:
     kinds = set(map(type, found))
     if kinds == {bool}:
         return Primitive("BOOLEAN")
-    if kinds and kinds <= {Whole, _Real}:
+    if kinds and kinds <= {Whole, Real}:
         return Primitive(_number(found))
     if kinds == {str}:
         return Primitive(_text(found))

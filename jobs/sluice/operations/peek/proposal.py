@@ -17,6 +17,7 @@ from sluice.operations.peek.envelopes import UNWRAPPED, envelope_of
 from sluice.operations.peek.packing import told_frame
 from sluice.operations.peek.remarks import remarks_on
 from sluice.operations.peek.samples import Samples
+from sluice.operations.peek.whole_values import WholeValues
 from sluice.schemas.inference import Inferred
 from sluice.spec_file.pipeline_spec import OUR_DAGS
 
@@ -25,7 +26,8 @@ _SUFFIX = re.compile(r"__(quarantine|offsets)$")
 _NAMES_TOLD = 10
 _CAUSES_TOLD = 5
 _REMARKS_TOLD = 20
-_OTHER_SHAPE = re.compile("found a JSON|found several JSON objects")
+_OTHER_SHAPE = re.compile("not one JSON object: found a JSON")
+_ANY_SHAPE = "docs/formats.md#values-of-any-shape"
 
 
 def propose_spec(
@@ -84,6 +86,8 @@ def told_samples(samples: Samples, topic: str, known_registry: str = "") -> Iter
     if framing := framing or told_frame(samples.by_place):
         yield framing
     yield from _problems(samples)
+    if samples.whole:
+        yield from _wholes(samples.whole)
     if samples.inferred:
         if samples.at:
             yield "JSON is within JSON here, as text: `at` in format says where the record is."
@@ -100,17 +104,36 @@ def told_samples(samples: Samples, topic: str, known_registry: str = "") -> Iter
 def _problems(samples: Samples) -> Iterator[str]:
     total = format_count(len(samples.values), "value")
     causes = islice(samples.told_problems(), _CAUSES_TOLD)
-    if samples.inferred:
+    if samples.columns:
         for count, first in causes:
             yield f"{count:,} of {total} would be quarantined: {first}"
+        alone = not samples.whole and not samples.enveloped
+        if alone and any(map(_OTHER_SHAPE.search, samples.problems.values())):
+            yield f"`value VARIANT` in place of the fields takes JSON of each shape: {_ANY_SHAPE}"
         return
     if samples.problems:
         yield f"{len(samples.problems):,} of {total} are not JSON objects, so it is raw:"
         yield from (f"  {count:,}, such as {first}" for count, first in causes)
     elif samples.objects:
         yield "Not one field of the JSON objects can be a column, so it is raw."
-    if any(map(_OTHER_SHAPE.search, samples.problems.values())):
-        yield "Only the members of a JSON object become columns: raw keeps the bytes of each value."
+
+
+def _wholes(whole: WholeValues) -> Iterator[str]:
+    """What the one column means for readers, and the other way."""
+    if not whole.is_variant:
+        yield (
+            "Each value is an array of objects, and becomes one row. A view has a row for each"
+            " object: docs/tables.md#records-that-hold-several"
+        )
+        return
+    yield (
+        "The values are JSON of several shapes, or without a field that can be a column, so each"
+        f" becomes a VARIANT, and `derived` takes fields out of it: {_ANY_SHAPE}"
+    )
+    yield (
+        "Not each reader knows a VARIANT: docs/tables.md#variant-columns. The other way, type: raw,"
+        " keeps the bytes of each value."
+    )
 
 
 def _left_out(names: Mapping[str, str]) -> Iterator[str]:
@@ -132,7 +155,7 @@ def _remarks(inferred: Inferred, samples: Samples) -> Iterator[str]:
 
 def format_lines(samples: Samples, compression: str) -> Sequence[str]:
     """The keys that read the values."""
-    found = samples.inferred
+    found = samples.columns
     if found is None:
         within = f", compression: {compression}" if compression else ""
         return [f"format: {{type: raw{within}}}"]

@@ -19,6 +19,7 @@ from sluice.operations.peek.change_events import (
 from sluice.operations.peek.framed import Framed, Headers, framed
 from sluice.operations.peek.packing import Unpacked
 from sluice.operations.peek.places import placed
+from sluice.operations.peek.whole_values import WholeValues, whole_values
 from sluice.schemas.inference import Inferred, Object, infer_columns, parse_object
 
 
@@ -61,6 +62,8 @@ class Samples:
     @cached_property
     def problems(self) -> Mapping[str, str]:
         """Why values would be quarantined, by where they are."""
+        if self.whole:
+            return self.whole.problems
         if self.enveloped and self.enveloped.envelope == "debezium":
             strangers = {w: STRANGER for w, each in self._parsed[0].items() if not is_event(each)}
             return self._parsed[1] | strangers | dict.fromkeys(self._nulls, STRANGER)
@@ -82,6 +85,21 @@ class Samples:
             return None
         found = self.enveloped.inferred if self.enveloped else infer_columns(self.objects)
         return found if found.columns else None
+
+    @cached_property
+    def whole(self) -> WholeValues | None:
+        """What takes each value as a whole, where none has fields for columns, and most are JSON.
+
+        Within another value there is none.
+        """
+        if self.inferred or self.at:
+            return None
+        return whole_values(self.values, self.broken)
+
+    @property
+    def columns(self) -> Inferred | None:
+        """What the proposal declares; None where it is raw."""
+        return self.inferred or (self.whole.inferred if self.whole else None)
 
     @cached_property
     def enveloped(self) -> Enveloped | None:

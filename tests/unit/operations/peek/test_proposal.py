@@ -22,6 +22,7 @@ from sluice.spec_folder import load_spec
 
 from tests.decoding import reference_json
 from tests.decoding.reference_json import Undecodable
+from tests.decoding.reference_json_text import Misfit, one_value
 from tests.worlds.packed import COMPRESSIONS, as_container, as_single_object, in_glue
 
 TOPICS = st.from_regex(r"[A-Za-z0-9._-]{1,249}", fullmatch=True) | st.sampled_from(
@@ -40,6 +41,18 @@ PARTS = (
 NAMES = TEXTS | st.sampled_from(["id", "ID", "Id", "_id", "_batch", "full name", "before", "op"])
 OBJECTS = st.dictionaries(NAMES, PARTS, max_size=4).map(lambda each: json.dumps(each).encode())
 BAD = st.sampled_from([b'{"a":NaN}', b"[]", b"\xff"]) | st.binary(max_size=5)
+ELEMENTS = st.lists(st.dictionaries(st.sampled_from(["id", "at", "x y"]), PARTS, min_size=1))
+NUMBERS = st.sampled_from(
+    ["1e999", "1e-999", "1E5", "-0", "0.10", "9" * 38, "9" * 39, "1." + "2" * 38]
+)
+NUMBERS |= st.from_regex(r"-?[1-9][0-9]{0,20}(\.[0-9]{1,20})?([eE]-?[0-9]{1,3})?", fullmatch=True)
+DEEP = [b"[" * 500 + b"]" * 500, b"[" * 501 + b"]" * 501, b'{"x y":' * 501 + b"1" + b"}" * 501]
+SHAPES = (
+    ELEMENTS.map(lambda each: json.dumps(each).encode())
+    | PARTS.map(lambda each: json.dumps(each).encode())
+    | NUMBERS.map(lambda each: f'{{"x y": [{each}]}}'.encode())
+    | st.sampled_from(DEEP)
+)
 VALUES = OBJECTS | BAD | st.none()
 
 
@@ -64,24 +77,44 @@ def proposed(*values: bytes | object) -> str:
 
 
 @settings(deadline=None)
-@given(topic=TOPICS, values=st.lists(VALUES, max_size=7))
+@given(
+    topic=TOPICS,
+    values=st.lists(VALUES, max_size=7)
+    | st.lists(SHAPES | BAD | st.none(), max_size=5)
+    | st.lists(ELEMENTS.map(lambda each: json.dumps(each).encode()), max_size=5),
+)
 def test_a_proposal_is_a_valid_spec_that_takes_the_objects(
     tmp_path_factory: pytest.TempPathFactory, topic: str, values: list[bytes | None]
 ) -> None:
     spec = loaded(tmp_path_factory.getbasetemp(), topic, values)
     assert (spec.topics, spec.kafka) == ([topic], "kafka_default")
     samples = Samples({str(number): value for number, value in enumerate(values)})
-    if not samples.inferred:
+    if not samples.columns:
         assert isinstance(spec.format, RawFormat)
+        assert not samples.values or 2 * sum(map(is_json, samples.values.values())) < len(
+            samples.values
+        )
         return
-    assert 2 * len(samples.objects) >= len(samples.values)
-    assert spec.rescue == bool(samples.inferred.left_out)
+    assert isinstance(spec.format, JsonFormat)
+    assert spec.format.schema_text == samples.columns.schema_text
+    assert samples.whole or 2 * len(samples.objects) >= len(samples.values)
+    assert spec.rescue == bool(samples.columns.left_out)
     for where, value in samples.values.items():
+        if spec.format.envelope and value == b"null":
+            continue
         some = value.translate(None, b" \t\r\n") != b"{}"
         found = reference_json.decode(
-            value, samples.inferred.schema_text, allow_unmatched=spec.rescue and some
+            value, samples.columns.schema_text, allow_unmatched=spec.rescue and some
         )
         assert isinstance(found, Undecodable) == (where in samples.problems), value
+
+
+def is_json(value: bytes) -> bool:
+    try:
+        one_value(value)
+    except Misfit:
+        return False
+    return True
 
 
 def test_the_types_are_those_of_the_records(tmp_path: Path) -> None:
@@ -110,17 +143,70 @@ def test_each_cause_is_told_once() -> None:
     ]
 
 
-def test_values_of_another_shape_make_it_raw_and_are_named() -> None:
-    text = proposed(*[[2, "insert", {"id": 3}]] * 3, {"id": 1})
+def test_arrays_of_objects_are_the_column_value(tmp_path: Path) -> None:
+    values = [b'[{"id": 1}, {"id": 2, "to": "a"}]', b"[]", None, b'[{"id": 3}, null]', b"[1"]
+    spec = loaded(tmp_path, "orders", values)
+    found = [(each.name, str(each.type)) for each in spec.columns]
+    assert found == [("value", "ARRAY<STRUCT<`id`: BIGINT, `to`: STRING>>")]
+    text = (tmp_path / "proposed.yaml").read_text()
     assert (
-        "# 3 of 4 values are not JSON objects, so it is raw:\n"
-        "#   3, such as t[0]@0: not one JSON object: found a JSON array\n"
-        "# Only the members of a JSON object become columns:"
+        "# 1 of 4 values would be quarantined: orders[0]@4: not one JSON object: expected , or ],"
+        " found the end at byte 2\n"
+        "# Each value is an array of objects, and becomes one row. A view has a row for each"
+        " object: docs/tables.md#records-that-hold-several\n"
     ) in text
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [b'[2, "insert", {"id": 3}]', b'{"id": 1}', b"[]"],
+        [b'[{"id": 1}]', b"null"],
+        [b'[{"id": 1}]', b'[{"x y": 1}]', b"[{}]"],
+        [b'{"full name": 1}'],
+        [b"{}"],
+        [b"1", b'"a"', b"true"],
+        [b"null"],
+    ],
+)
+def test_json_of_other_shapes_is_a_variant_and_its_readers_are_told(
+    tmp_path: Path, values: list[bytes]
+) -> None:
+    spec = loaded(tmp_path, "orders", values)
+    assert [(each.name, str(each.type)) for each in spec.columns] == [("value", "VARIANT")]
+    text = (tmp_path / "proposed.yaml").read_text()
+    assert "\nformat:\n  type: json\n  schema: |-\n    value VARIANT\n" in text
+    assert (
+        "becomes a VARIANT, and `derived` takes fields out of it: docs/formats.md#values-o" in text
+    )
+    assert (
+        "# Not each reader knows a VARIANT: docs/tables.md#variant-columns. The other way,"
+        " type: raw, keeps the bytes of each value.\n"
+    ) in text
+    assert "quarantined" not in text
+
+
+def test_what_a_variant_cannot_hold_is_told() -> None:
+    text = proposed(b"[1]", b"[1e999]", b"[1", [{"a": 1}], "a", [[2]])
+    assert "t[0]@1: expected a number of at most 38 digits without exponent, or of a DOUBLE" in text
+    assert "t[0]@2: not one JSON value: expected , or ], found the end at byte 2\n" in text
+
+
+def test_among_objects_values_of_another_shape_are_told_with_what_takes_all() -> None:
+    text = proposed({"id": 1}, {"id": 2}, [{"id": 3}])
+    assert (
+        "# 1 of 3 values would be quarantined: t[0]@2: not one JSON object: found a JSON array\n"
+        "# `value VARIANT` in place of the fields takes JSON of each shape: docs/formats.md#values"
+    ) in text
+    assert "VARIANT" not in proposed({"id": 1}, b'{"id":NaN}')
+
+
+def test_values_that_are_not_json_make_it_raw_and_are_named() -> None:
+    text = proposed(b"\0\0\0\0\x07avro", b'{"id": 1}{"id": 2}', b"[]")
+    assert "# 3 of 3 values are not JSON objects, so it is raw:\n" in text
+    assert "t[0]@0: not one JSON object: found Confluent's frame with schema id 7\n" in text
     assert "format: {type: raw}" in text
-    framed = proposed(b"\0\0\0\0\x07avro")
-    assert "t[0]@0: not one JSON object: found Confluent's frame with schema id 7\n" in framed
-    assert "Only the members" not in framed
+    assert "VARIANT" not in text
 
 
 def test_values_that_a_registrys_serialiser_may_have_written_are_told(tmp_path: Path) -> None:
@@ -197,7 +283,6 @@ def test_left_out_names_are_told_with_the_reason_and_rescued(tmp_path: Path) -> 
         ways = "rescue: true keeps it, in _rescued; `columns` takes it."
         assert f'# Left out: "{name}": {why}. {ways}\n' in text
     assert "rescue" not in proposed({"id": 1})
-    assert "so it is raw" in proposed({"full name": 1})
 
 
 def test_what_rescue_lands_is_not_told_as_quarantined() -> None:
