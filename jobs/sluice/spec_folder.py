@@ -22,6 +22,7 @@ from sluice.spec_file.findings import finding
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.topic_choice import TopicChoice, choose
 from sluice.spec_file.topic_template import (
+    TOPIC,
     Names,
     TemplateKeys,
     TopicTemplate,
@@ -119,6 +120,8 @@ class SpecFolder:
     contested: Mapping[Path, SpecError] = field(default_factory=dict)
     templates: Mapping[Path, FoundTemplate] = field(default_factory=dict)
     made: Mapping[Path, Path] = field(default_factory=dict)
+    refused_templates: Mapping[Path, SpecError] = field(default_factory=dict)
+    """Those of the refused that are meant to be templates."""
 
     def file_of(self, place: Path) -> Path:
         """The file that has the spec at this place."""
@@ -145,11 +148,12 @@ def read_specs(folder: Path) -> SpecFolder:
     made = {place: path for path in templates for place in read[path].outcomes}
     valid = {path: each for path, each in outcomes.items() if isinstance(each, PipelineSpec)}
     refused = {path: each for path, each in outcomes.items() if isinstance(each, SpecError)}
+    meant = {path: each for path, each in refused.items() if path in read and _has_topic(path)}
     lost = refused_claims(valid)
     refused |= {path: SpecError(f"{path}: {why}") for path, why in lost.items()}
     accepted = {path: spec for path, spec in valid.items() if path not in lost}
     shared = {path: SpecError(f"{path}: {why}") for path, why in shared_tables(accepted).items()}
-    return SpecFolder(accepted, dict(sorted(refused.items())), shared, templates, made)
+    return SpecFolder(accepted, dict(sorted(refused.items())), shared, templates, made, meant)
 
 
 def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
@@ -185,14 +189,20 @@ def find_spec_file(folder: Path, pipeline: str) -> tuple[Path, PipelineSpec]:
 
 def _names(path: Path, pipeline: str) -> bool:
     """Whether a file that is not a valid spec names this pipeline."""
+    pattern = rf"""^pipeline:\s*["']?{re.escape(pipeline)}["']?\s*(#|$)"""
+    return re.search(pattern, _text_of(path), re.M) is not None
+
+
+def _has_topic(path: Path) -> bool:
+    """Whether a file that is not a valid spec is meant to make a pipeline of each topic."""
+    return TOPIC in _text_of(path)
+
+
+def _text_of(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, ValueError):
-        return False
-    return (
-        re.search(rf"""^pipeline:\s*["']?{re.escape(pipeline)}["']?\s*(#|$)""", text, re.M)
-        is not None
-    )
+        return ""
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,8 @@ def _operations(found: SpecFolder, specs: Path) -> Builders:
     if accepted := list(found.accepted.values()):
         builders["sluice_reset"] = partial(reset_dag, accepted, specs)
         builders["sluice_maintenance"] = partial(maintenance_dag, accepted, specs)
-    if found.templates:
+    # A mistake in the only template must not take away the DAG that tells it.
+    if found.templates or found.refused_templates:
         builders["sluice_topics"] = partial(topics_dag, specs)
     # Refused specs are a reason to call a person.
     if found.accepted or found.refused or found.templates:

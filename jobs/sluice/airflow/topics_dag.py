@@ -8,8 +8,9 @@ project's folder, tells how to do it by hand.
   from the beginning. A topic that is gone from Kafka keeps its pipeline, and the log says so.
 
 It fails, after it has written what it may, while a topic that the pattern matches gets no pipeline:
-because its name is taken, or does not fit, or there are more topics than `most_pipelines`. The
-text says which, and what to do. It reads no record, and touches no table.
+because its name is taken, or does not fit, or there are more topics than `most_pipelines`. It fails
+as well while a spec with `{topic}` in it is refused. The text says which, and what to do. It reads
+no record, and touches no table.
 """
 
 from __future__ import annotations

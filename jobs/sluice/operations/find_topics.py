@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sluice.broker.port import Cluster
-from sluice.errors import SettingsError, SluiceError
+from sluice.errors import SettingsError, SluiceError, SpecError
 from sluice.found_topics import FoundTopics, read_found, write_found, writing_found
 from sluice.spec_file.topic_choice import TopicChoice, choose, listed_topics
 from sluice.spec_file.topic_template import TopicTemplate
@@ -57,20 +57,30 @@ def find_topics(
 ) -> tuple[list[TopicsLook], list[SluiceError]]:
     """Look for the topics of these templates, or of all in the folder; what failed, beside it.
 
-    Kept only with `execute`. A cluster that does not answer keeps no other template waiting.
+    Kept only with `execute`. A template that is refused, or whose cluster does not answer, keeps no
+    other waiting.
     """
-    looks, failed = [], []
+    looks: list[TopicsLook] = []
+    failed: list[SluiceError] = []
     places = {path.parent: read_specs(path.parent) for path in files} or {
         folder: read_specs(folder)
     }
     for place, specs in places.items():
         named = [path for path in files if path.parent == place]
+        if not named:
+            failed += _refused(place, specs)
         for path in named or specs.templates:
             try:
                 looks.append(_look(path, _template(specs, path), cluster_of, execute))
             except SluiceError as problem:
                 failed.append(problem)
     return looks, failed
+
+
+def _refused(folder: Path, specs: SpecFolder) -> list[SpecError]:
+    """What is wrong with the folder, or with templates in it."""
+    missing = [specs.refused[folder]] if folder in specs.refused else []
+    return [*missing, *specs.refused_templates.values()]
 
 
 def _template(specs: SpecFolder, path: Path) -> TopicTemplate:

@@ -118,6 +118,18 @@ def connect(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_DEFAULT", json.dumps(kafka))
 
 
+REFUSED = {"format": {"type": "json", "schema": "id STRING"}, "only": {"where": "id > 0"}}
+
+
+def test_a_mistake_in_the_only_template_leaves_the_dag_whose_task_tells_it(
+    write_spec, specs, parse
+):
+    write_spec("{topic}", file="bad.yaml", topics=None, topic_pattern="orders.*", **REFUSED)
+    assert {*parse().dags} == {DAG, "sluice_watch"}
+    with pytest.raises(AirflowFailException, match=r"SpecError: .*bad\.yaml: only\.where: "):
+        find_in(specs)(ti=task(specs))
+
+
 @pytest.mark.integration
 def test_the_task_keeps_what_it_finds_and_then_tells_what_it_refused(
     write_spec, specs, parse, monkeypatch, broker, topic, caplog
@@ -145,8 +157,10 @@ def test_the_task_keeps_what_it_finds_and_then_tells_what_it_refused(
 
     for each in ("us", "a-b", "a.b"):
         topic(name=f"{prefix}.{each}")
-    with pytest.raises(AirflowFailException, match=rf"SpecError: .*topics {prefix}\.a-b, .*a\.b:"):
+    write_spec("{topic}", file="bad.yaml", topics=None, topic_pattern=pattern, **REFUSED)
+    with pytest.raises(AirflowFailException, match=rf"topics {prefix}\.a-b, .*a\.b:") as failed:
         find(ti=task(specs))
+    assert re.search(r"SpecError: .*bad\.yaml: only\.where: ", str(failed.value))
     assert f"{name}_us" in parse().dags
 
 

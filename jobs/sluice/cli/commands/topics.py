@@ -26,9 +26,9 @@ def topics(files: Sequence[Path], execute: bool, as_json: bool) -> None:
     """Look for new topics of spec FILES with {topic} in their names, or of all in SLUICE_PIPELINES.
 
     Shows which topics have a pipeline, which are new, which are gone from Kafka, and which get none
-    and why; exits with 1 if any is refused. With --execute, new ones get their pipeline: they are
-    written to a file beside the spec, which DAGs and all commands read. Only this command, and the
-    DAG sluice_topics, ask Kafka for it.
+    and why; exits with 1 if any is refused, or if a spec is that has {topic} in it. With --execute,
+    new ones get their pipeline: they are written to a file beside the spec, which DAGs and all
+    commands read. Only this command, and the DAG sluice_topics, ask Kafka for it.
     """
     from sluice.operations.find_topics import find_topics
     from sluice.settings import Settings
