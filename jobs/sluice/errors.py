@@ -160,6 +160,12 @@ def as_lines(findings: Iterable[Part]) -> Advice:
 
 def did_you_mean(found: str, allowed: Iterable[str]) -> str:
     """Write ` (did you mean topics?)`: the most similar allowed word, or nothing."""
+    likely = most_similar(found, allowed)
+    return "" if likely is None else f" (did you mean {likely}?)"
+
+
+def most_similar(found: str, allowed: Iterable[str]) -> str | None:
+    """The most similar allowed word; None where none is similar."""
     # With less, `colour` would lead to columns.
     likely = get_close_matches(found, allowed, n=1, cutoff=0.65)
-    return f" (did you mean {likely[0]}?)" if likely else ""
+    return likely[0] if likely else None

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sluice.columns.columns import Column, ColumnType, Decimal, Primitive, Struct
 from sluice.columns.declared import Declared, Note, path_of, possible
 from sluice.columns.names import OWN_NAME, TAKEN, TWIN, as_compared, is_ours, unfit
+from sluice.columns.near_fields import meant
 from sluice.errors import did_you_mean
 
 Path = tuple[str, ...]
@@ -29,7 +30,8 @@ class Taken:
 
     `unit` is what a number counts: s, ms, us, ns or days. `encoding` is how text or bytes hold the
     value: base64, or connect_decimal, an unscaled number. `type` is None where the schema has it.
-    `prefix` is what the spec has before the column's name: `_key_` of keys.
+    `prefix` is what the spec has before the column's name: `_key_` of keys. `by_name` tells a field
+    that the spec has by its name alone from one by a path.
     """
 
     column: str
@@ -38,6 +40,7 @@ class Taken:
     unit: str | None = None
     encoding: str | None = None
     prefix: str = ""
+    by_name: bool = field(default=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -162,11 +165,11 @@ def require_no_rivals(reading: Reading) -> None:
             )
 
 
-def _field_of(fields: Iterable[Column], taken: Taken, opens: bool, is_text: bool) -> Field:
+def _field_of(fields: Sequence[Column], taken: Taken, opens: bool, is_text: bool) -> Field:
     """The field that is read, and its column. `is_text`: what no column can hold is JSON text."""
     found = _at(fields, taken, opens)
     converts = is_text and taken.type == _VARIANT
-    column = Column(taken.column, _column_type(taken, found, opens or converts))
+    column = Column(taken.column, _column_type(fields, taken, found, opens or converts))
     read = column.type if found is None or opens else found
     if opens and taken.encoding:
         read = Primitive("BINARY")
@@ -186,8 +189,8 @@ def _at(fields: Iterable[Column], taken: Taken, opens: bool) -> ColumnType | Non
         if below is None and opens:
             return None
         if below is None:
-            meant = did_you_mean(name, [each.name for each in found.fields])
-            raise ValueError(f"{taken.place}: expected a field of {here}, found none{meant}")
+            near = did_you_mean(name, [each.name for each in found.fields])
+            raise ValueError(f"{taken.place}: expected a field of {here}, found none{near}")
         found = below
     return found
 
@@ -201,12 +204,15 @@ def _other_way(found: ColumnType, here: str) -> str:
     return f"only fields of a STRUCT can be taken; take {here} as a whole, and use `derived`"
 
 
-def _column_type(taken: Taken, found: ColumnType | None, decides: bool) -> ColumnType:
+def _column_type(
+    fields: Sequence[Column], taken: Taken, found: ColumnType | None, decides: bool
+) -> ColumnType:
     """The column's type. `decides`: the spec may say it, whatever the schema says."""
     known = taken.type or found
     if known is None:
         raise ValueError(
-            f"{taken.place}: expected type, as no schema says the field's; for example"
+            f"{taken.place}: expected type, as no schema says the field's"
+            f"{meant(fields, taken.path)}; for example"
             f" {taken.name}: {{from: {json.dumps(path_of(taken.path))}, type: STRING}}"
         )
     by_schema = decides or taken.unit or taken.encoding or found in (None, known)

@@ -73,8 +73,8 @@ class ColumnSource(Model):
 
     def taken(self, column: str, prefix: str) -> Taken:
         """The column of this name, which the spec has behind a prefix."""
-        path = parse_path(self.source)
-        return Taken(column, path, self.declared_type, self.unit, self.encoding, prefix)
+        path, by_name = parse_path(self.source), not self.source.startswith("$")
+        return Taken(column, path, self.declared_type, self.unit, self.encoding, prefix, by_name)
 
 
 def _parsed(text: str) -> ColumnType:

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from sluice.columns.columns import Column, parse_columns
 from sluice.columns.declared import told
 from sluice.columns.names import KEY_PREFIX
+from sluice.columns.undeclared import Undeclared
 from sluice.derived.derived_columns import OURS
 from sluice.errors import did_you_mean
 from sluice.schemas.registered import RegisteredSchema
-from sluice.spec_file.formats import KEY_OF, Format, RegisteredFormat, Source
+from sluice.spec_file.formats import KEY_OF, Format, JsonFormat, RegisteredFormat, Source
 from sluice.spec_file.key_formats import KeyFormat
+from sluice.spec_file.places import place_of
 
 _PREFIX: Mapping[Source, str] = {"value": "", "key": KEY_PREFIX}
 _PART = re.compile(r"[.\[{]")
@@ -99,11 +101,13 @@ class RecordFormats:
     def told(self) -> Iterator[str]:
         """A line for all that a schema declares and no column holds as it is.
 
-        Nothing where a schema registry has yet to give the columns.
+        And for each column whose field a JSON schema should declare, and does not. Nothing where a
+        schema registry has yet to give the columns.
         """
         for source, form in self.by_source.items():
             if not form.awaits_reader:
                 yield from (f"{KEY_OF[source]}: {line}" for line in told(form.declared))
+                yield from _undeclared(form)
 
     @property
     def decided(self) -> Mapping[str, Mapping[str, str]]:
@@ -141,3 +145,12 @@ class RecordFormats:
     def our_columns(self) -> tuple[Column, ...]:
         """The columns that Sluice adds: the coordinates, and what follows them."""
         return (*OURS, *self.further_columns)
+
+
+def _undeclared(form: KeyFormat) -> Iterator[str]:
+    """A line for each column that is taken from a field which may never be found."""
+    if isinstance(form, JsonFormat):
+        at = place_of(form.at) if form.at is not None else ()
+        # The schema of a registry changes, and with it what its fields are called.
+        known = Undeclared(form.declared_by, form.declared.fields, at, form.follows_registry)
+        yield from known.told(form.taken_types)

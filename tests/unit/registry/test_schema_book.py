@@ -418,3 +418,23 @@ def test_a_spec_that_the_columns_do_not_fit_is_refused(
     latest(server, "a", 7, "x")
     with pytest.raises(SpecError, match="schema 7: partition_by: found 'day'"):
         book.as_registered(spec(partition_by=["day"]), ["a"], ())
+
+
+def test_a_taken_field_that_a_newer_schema_lacks_is_told_each_time(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    sources = {"ts": {"from": "at", "unit": "ms"}, "n": {"from": "n", "type": "BIGINT"}}
+    asked = spec(evolution="add_columns", columns=sources)
+    latest(server, "a", 7, "id", "at", "n")
+    first = book.keep(book.as_registered(asked, ["a"], ())[0])
+    assert list(first.formats.told()) == []
+    latest(server, "a", 8, "id", "created", "n")
+    book.keep(book.as_registered(asked, ["a"], ())[0])
+    planned, again = book.as_registered(asked, ["a"], ())
+    assert again == (), "as the reader changes, it is told once"
+    for read in (planned, book.as_kept(asked)):
+        (line,) = read.formats.told()
+        assert line.startswith(
+            "columns.ts: $.at: registry registry_a, schema 8 does not declare this field: the"
+        )
+        assert "`required: [ts]`" in line

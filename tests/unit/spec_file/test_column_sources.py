@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -169,3 +170,34 @@ def test_rows_of_before_are_read_as_before() -> None:
     ):
         other = PipelineSpec.model_validate({**base, "format": form, **changed})
         assert other.edition != plain.edition
+
+
+JSON = '{type: json, schema: "id BIGINT, source STRUCT<db: STRING, ts_ms: BIGINT>"'
+
+
+@pytest.mark.parametrize(
+    ("form", "line", "told"),
+    [
+        (f"{JSON}}}", "columns: {t: {from: $.sourse.ts_ms, unit: ms}}", "you mean $.source.ts_ms?"),
+        (f"{JSON}}}", "columns: {t: {from: source.ts_ms, unit: ms}}", "you mean $.source.ts_ms?"),
+        (f"{JSON}, at: $.data}}", "columns: {x: {from: $.data.x, type: INT}}", "expected $.x, as"),
+        (f"{JSON}}}", "columns: {y: {from: _key_id, type: INT}}", "columns: {_key_id: {from: id}}"),
+    ],
+    ids=str,
+)
+def test_a_field_that_may_never_be_found_is_told_and_refuses_nothing(
+    tmp_path: Path, form: str, line: str, told: str
+) -> None:
+    (found,) = loaded(tmp_path, line, of=f"{HEAD}format: {form}\n").formats.told()
+    assert told in found
+
+
+def test_a_field_without_a_type_is_told_with_those_that_a_schema_file_has(tmp_path: Path) -> None:
+    user = {"type": "object", "properties": {"ident": {"type": "string"}}}
+    schema = {"type": "object", "properties": {"user": user}}
+    (tmp_path / "s.json").write_text(json.dumps(schema))
+    of = f"{HEAD}format: {{type: json, schema_file: s.json}}\n"
+    for path, meant in (("id", "(declared: $.user.ident)"), ("idet", "did you mean $.user.ident?")):
+        with pytest.raises(SpecError, match="expected type, as no schema says") as refused:
+            loaded(tmp_path, f"columns: {{uid: $.user.{path}}}", of=of)
+        assert meant in str(refused.value)
