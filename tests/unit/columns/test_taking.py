@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from sluice.columns.taking import Field, Reading, Taken, parse_path, taking
 DECLARED = "id BIGINT, a STRUCT<x: INT, y: STRUCT<z: STRING>>, t STRING, l ARRAY<STRUCT<q: INT>>"
 
 
-def taken(column: str, *path: str, type: str | None = None, **more: str) -> Taken:
+def taken(column: str, *path: str, type: str | None = None, **more: Any) -> Taken:
     kind = parse_columns(f"value {type}")[0].type if type else None
     return Taken(column, path, kind, **more)
 
