@@ -49,9 +49,20 @@ def grown(
                 changed = changed_fields(form, reader, choice.reader)
                 notes += (f"{spec.pipeline}: {line}" for line in changed)
                 reader = choice.reader
-        if why:
+        if why and not _is_left_out(spec, source, each):
             notes.append(_kept_text(spec, reader, each.key, why))
     return Noted(reader, tuple(notes))
+
+
+def _is_left_out(spec: PipelineSpec, source: Source, found: RegisteredSchema) -> bool:
+    """Whether the spec lands no record of a schema."""
+    form = spec.formats.registered[source]
+    if spec.only is None or source != "value" or found.kind != form.kind:
+        return False
+    try:
+        return spec.only.leaves_out(form.kind, found)
+    except ValueError:
+        return False
 
 
 def _unfit(

@@ -10,7 +10,9 @@ from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from sluice.columns.columns import Column
 from sluice.derived.derived_columns import read_condition
+from sluice.errors import did_you_mean
 from sluice.schemas.kind import kind_of
+from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.spec_file.formats import KEY_OF, RECORD, Format, RegisteredFormat
 from sluice.strict_model import Model
 
@@ -107,9 +109,17 @@ class Only(Model):
         if self.record not in names:
             raise ValueError(
                 f"only.record: expected a record of schema {form.reader.key}, as which records are"
-                f" read ({', '.join(names) or 'none'}), found {self.record}: write"
+                f" read ({', '.join(names) or 'none'}), found"
+                f" {self.record}{did_you_mean(self.record, names)}: correct it; or write"
                 f" subject_strategy: record and record: {self.record} in format, or a schema_file"
             )
+
+    def leaves_out(self, kind: Kind, schema: RegisteredSchema) -> bool:
+        """Whether it leaves out each record of a schema by the name of the record."""
+        if self.record is None:
+            return False
+        names = kind_of(kind).record_names(schema).values()
+        return bool(names) and self.record not in names
 
     def condition(self, columns: Iterable[Column]) -> str:
         """The expression of `where`, as Spark is given it. Raises ValueError."""

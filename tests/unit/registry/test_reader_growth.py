@@ -55,3 +55,27 @@ def test_a_taken_field_that_vanishes_or_changes_is_told(
     notes = grown(spec, "value", OLD, newer, ()).notes
     assert len(notes) == len(told), notes
     assert all(note.startswith(start) for note, start in zip(notes, told, strict=True)), notes
+
+
+def record(key: str, name: str) -> RegisteredSchema:
+    fields = [{"name": "id", "type": "long"}]
+    text = {"type": "record", "name": name, "namespace": "shop", "fields": fields}
+    return RegisteredSchema(key, "AVRO", json.dumps(text))
+
+
+@pytest.mark.parametrize(("only", "told"), [({"record": "shop.A"}, 0), (None, 1)])
+def test_a_record_that_only_leaves_out_is_not_told(only: dict[str, str] | None, told: int) -> None:
+    form = {"type": "avro", "registry": "r"}
+    spec = PipelineSpec.model_validate(spec_keys(format=form, **({"only": only} if only else {})))
+    found = grown(spec, "value", record("5", "A"), [record("63", "B")], ())
+    assert found.value.key == "5"
+    assert len(found.notes) == told
+
+
+def test_a_mistyped_record_is_told_with_the_one_of_the_schema() -> None:
+    form = {"type": "avro", "registry": "r"}
+    keys = spec_keys(format=form, only={"record": "shop.Oder"})
+    spec = PipelineSpec.model_validate(keys)
+    told = r"found shop.Oder \(did you mean shop.Order\?\): correct it; or write subject_strategy"
+    with pytest.raises(ValueError, match=told):
+        spec.with_readers({"value": record("5", "Order")})

@@ -93,7 +93,9 @@ def test_the_schema_that_is_read_is_of_the_record(tmp_path: Path) -> None:
         return spec.with_readers({"value": RegisteredSchema("4", "AVRO", text)})
 
     assert [each.name for each in read("shop.Order").columns] == ["id"]
-    with pytest.raises(ValueError, match=r"schema 4, .* \(shop.Click\), found shop.Order: write"):
+    with pytest.raises(
+        ValueError, match=r"schema 4, .* \(shop.Click\), found shop.Order: correct it; or write"
+    ):
         read("shop.Click")
 
 
