@@ -275,7 +275,8 @@ class PipelineSpec(Model):
         """What the spec says about the data table's columns."""
         layout = ("partition_by", "cluster_by", "comments", "properties")
         given = {e: getattr(self, e) for e in ("include", "exclude", "derived", *layout)}
-        return TableShape(self.columns, self.formats.key_columns, **given)
+        grows = "value" in self.formats.registered
+        return TableShape(self.columns, self.formats.key_columns, grows=grows, **given)
 
     @property
     def edition(self) -> SpecEdition:

@@ -19,7 +19,8 @@ OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_k
 class TableShape:
     """What a spec says about the data table, given the fields of a record and of its key.
 
-    Only the fields of `include` are kept, if it has any; those of `exclude` are not.
+    Only the fields of `include` are kept, if it has any; those of `exclude` are not. With `grows`, a
+    registry may give the record further fields.
     """
 
     fields: tuple[Column, ...]
@@ -31,6 +32,7 @@ class TableShape:
     cluster_by: Sequence[str] = ()
     comments: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
+    grows: bool = False
 
     @property
     def kept(self) -> tuple[Column, ...]:
@@ -52,8 +54,10 @@ class TableShape:
     def require(self) -> None:
         """Raises ValueError with the key, what was found and what is allowed."""
         fields = [each.name for each in self.fields]
-        for key, names in (("include", self.include), ("exclude", self.exclude)):
-            _require_among(key, names, fields)
+        _require_among("include", self.include, fields)
+        # Such a field makes way for the derived column: it is left out before a reader has it.
+        further = [*self.derived] if self.grows else []
+        _require_among("exclude", self.exclude, [*dict.fromkeys((*fields, *further))])
         require_free_names(self.derived)
         kept = {as_compared(each.name) for each in self.kept}
         for name in self.derived:

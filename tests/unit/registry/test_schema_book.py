@@ -438,3 +438,21 @@ def test_a_taken_field_that_a_newer_schema_lacks_is_told_each_time(
             "columns.ts: $.at: registry registry_a, schema 8 does not declare this field: the"
         )
         assert "`required: [ts]`" in line
+
+
+def test_a_field_that_only_a_newer_schema_has_may_be_excluded_beside_its_derived_column(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    """What a plan asks for has to be valid for `check`, which knows the stored reader only."""
+    keys: dict[str, Any] = {"evolution": "add_columns", "derived": {"day": "try_add(x, 1)"}}
+    latest(server, "a", 7, "x")
+    book.keep(book.as_registered(spec(**keys), ["a"], ())[0])
+    latest(server, "a", 8, "x", "day")
+    _, (told,) = book.as_registered(spec(**keys), ["a"], ())
+    assert "leave the field out with `exclude: [day]`" in told
+    changed = spec(**keys, exclude=["day"])
+    assert [each.name for each in book.as_kept(changed).shape.columns] == ["x", "day"]
+    planned, notes = book.as_registered(changed, ["a"], ())
+    assert (columns(planned), notes) == (["x", "day"], ())
+    with pytest.raises(SpecError, match="exclude: found 'dya'"):
+        book.as_kept(spec(**keys, exclude=["dya"]))
