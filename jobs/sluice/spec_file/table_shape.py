@@ -19,8 +19,8 @@ OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_k
 class TableShape:
     """What a spec says about the data table, given the fields of a record and of its key.
 
-    Only the fields of `include` are kept, if it has any; those of `exclude` are not. With `grows`, a
-    registry may give the record further fields.
+    Only the fields of `include` are kept, if it has any; those of `exclude` are not. With `grows`,
+    a registry may give the record further fields.
     """
 
     fields: tuple[Column, ...]
