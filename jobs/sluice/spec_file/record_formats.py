@@ -12,8 +12,9 @@ from sluice.columns.names import KEY_PREFIX
 from sluice.columns.undeclared import Undeclared
 from sluice.derived.derived_columns import OURS
 from sluice.errors import did_you_mean
+from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import RegisteredSchema
-from sluice.spec_file.formats import KEY_OF, Format, JsonFormat, RegisteredFormat, Source
+from sluice.spec_file.formats import KEY_OF, Format, RegisteredFormat, Source
 from sluice.spec_file.key_formats import KeyFormat
 from sluice.spec_file.places import place_of
 
@@ -149,8 +150,10 @@ class RecordFormats:
 
 def _undeclared(form: KeyFormat) -> Iterator[str]:
     """A line for each column that is taken from a field which may never be found."""
-    if isinstance(form, JsonFormat):
-        at = place_of(form.at) if form.at is not None else ()
+    if isinstance(form, RegisteredFormat) and kind_of(form.kind).opens:
+        # Only a format that may read records within others has the key.
+        written: str | None = getattr(form, "at", None)
+        at = () if written is None else place_of(written)
         # The schema of a registry changes, and with it what its fields are called.
         known = Undeclared(form.declared_by, form.declared.fields, at, form.follows_registry)
         yield from known.told(form.taken_types)
