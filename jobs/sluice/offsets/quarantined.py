@@ -13,8 +13,8 @@ from sluice.offsets.losses import Loss
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition, merged
 
 # What differs from record to record: quoted values, positions, addresses. Column names and type
-# sizes, such as price_2 and DECIMAL(5,2), stay as they are.
-_QUOTED = re.compile(r"""(?<!\w)(?:'[^']*'|"[^"]*"|`[^`]*`)(?!\w)""")
+# sizes, such as price_2 and DECIMAL(5,2), stay as they are; so does what JsonConverted advises.
+_QUOTED = re.compile(r"""(?<!\w)(?<!The one column )(?:'[^']*'|"[^"]*"|`[^`]*`)(?!\w)""")
 _NUMBER = re.compile(r"(?<![\w(,.-])-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?)(?![\w)])")
 # What a misfit of decoding says (jobs/jvm): the JSON text of a value, possibly cut, ends the error,
 # or is followed only by what the record's bytes begin like.

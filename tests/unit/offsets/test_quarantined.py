@@ -123,6 +123,10 @@ def test_equal_causes_have_equal_reasons(error: str, reason: str) -> None:
             "not one JSON object: expected , or }, found } at byte N",
         ),
         (
+            "not one JSON object: found a JSON number. The one column `value` would take it",
+            "not one JSON object: found a JSON number. The one column `value` would take it",
+        ),
+        (
             "not one JSON object: found NaN at byte 7",
             "not one JSON object: found NaN at byte N",
         ),

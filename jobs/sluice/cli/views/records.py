@@ -22,6 +22,12 @@ def excerpt(value: bytes | None, most: int = _SHOWN) -> str:
     return shown if len(shown) <= most else f"{shown[:most]}… ({len(value):,} bytes)"
 
 
+def undecoded(record: Record) -> str:
+    """The beginning of the value; and of the key, where the error is of it, or of a field `key`."""
+    key = f" (key {excerpt(record.key)})" if record.row.error.startswith("key: ") else ""
+    return f"{excerpt(record.value)}{key}"
+
+
 def document_of(record: Record) -> dict[str, object]:
     """The whole record as JSON-able values: bytes in base64, a UTF-8 value as text, too."""
     row = record.row

@@ -9,7 +9,7 @@ import click
 
 from sluice.cli.caller import open_named
 from sluice.cli.output import arguments, print_json, print_table
-from sluice.cli.views.records import document_of, excerpt
+from sluice.cli.views.records import document_of, undecoded
 from sluice.offsets.quantities import format_moment
 from sluice.offsets.quarantined import QuarantinedRecord
 
@@ -82,7 +82,7 @@ def _print_reasons(title: str, reasons: Sequence[ErrorGroup], shown: Samples) ->
                 format_moment(each.last_seen),
                 ", ".join(map(str, each.partitions)),
                 str(each.sample),
-                excerpt(shown[each.sample].value) if each.sample in shown else None,
+                undecoded(shown[each.sample]) if each.sample in shown else None,
             )
             for each in reasons
         ],

@@ -10,7 +10,7 @@ import click
 from sluice.cli.caller import open_named
 from sluice.cli.options import RecordPosition, record_options
 from sluice.cli.output import arguments, print_json, print_table
-from sluice.cli.views.records import document_of, excerpt
+from sluice.cli.views.records import document_of, undecoded
 from sluice.offsets.quantities import format_count, format_moment
 from sluice.offsets.quarantined import RecordFilter
 
@@ -69,7 +69,7 @@ def _print(pipeline: str, found: ChosenRecords) -> None:
                 each.row.batch,
                 format_moment(each.timestamp) if each.timestamp else None,
                 each.row.error,
-                excerpt(each.value),
+                undecoded(each),
             )
             for each in found.records
         ],
