@@ -5,7 +5,7 @@
 On a warm Spark server, into new tables. Each pipeline is a whole `sluice run`, one after another;
 the turn of several is the sum of theirs, and ends with a check that each table has its kind's rows.
 Each of them reads the whole topic, so together they may take so many times as long, at most, as one
-that lands all. Of that one as many runs are taken, and their mean.
+that lands all. It runs as often as they, and its figure is the mean.
 """
 
 from __future__ import annotations
