@@ -13,7 +13,7 @@ from sluice.offsets.losses import Loss
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition, merged
 
 # What differs from record to record: quoted values, positions, addresses. Column names and type
-# sizes, such as price_2 and DECIMAL(5,2), stay as they are, and what JsonConverted advises does so too.
+# sizes, such as price_2 and DECIMAL(5,2), stay as they are, as does what JsonConverted says.
 _QUOTED = re.compile(r"""(?<!\w)(?<!The one column )(?:'[^']*'|"[^"]*"|`[^`]*`)(?!\w)""")
 _NUMBER = re.compile(r"(?<![\w(,.-])-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?)(?![\w)])")
 # What a misfit of decoding says (jobs/jvm): the JSON text of a value, possibly cut, ends the error,
