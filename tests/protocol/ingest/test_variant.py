@@ -128,7 +128,7 @@ def test_keys_may_be_of_any_shape(topic: Topic, pipeline: Pipelines) -> None:
 PAGE = (Path(__file__).parents[3] / "docs" / "tables.md").read_text(encoding="utf-8")
 RECIPES = dict(
     re.findall(
-        r"^```(\w+ \w+)\n(.*?)^```$",
+        r"^```(sql|python duckdb)\n(.*?)^```$",
         PAGE.partition("## VARIANT columns")[2].partition("\n## ")[0],
         re.MULTILINE | re.DOTALL,
     )
@@ -143,7 +143,7 @@ def test_readers_make_of_it_what_the_page_says(
     trips.run()
     path, table = str(trips.data), DeltaTable(trips.data)
     spark.read.format("delta").load(path).createOrReplaceTempView("trips")
-    in_spark = spark.sql(RECIPES["sql spark"]).collect()
+    in_spark = spark.sql(RECIPES["sql"]).collect()
     with duckdb.connect() as database:
         names: dict[str, Any] = {"path": path, "deltalake": deltalake, "duckdb": database}
         exec(RECIPES["python duckdb"], names)
