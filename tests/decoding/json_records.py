@@ -71,6 +71,12 @@ def records(seed: int, count: int) -> list[bytes]:
     return [_record(random) for _ in range(count)]
 
 
+def values(seed: int, count: int) -> list[bytes]:
+    """As many records, and parts of them: values of all kinds, whole and cut."""
+    whole = records(seed, count)
+    return whole + [each.partition(b":")[2].removesuffix(b"}") for each in whole]
+
+
 def _record(random: Random) -> bytes:
     record = _object(random, random.choice((0, 0, 1, 2, 3))).encode()
     at = random.randrange(len(record) + 1)
