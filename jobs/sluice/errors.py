@@ -20,6 +20,8 @@ SluiceError
 ├── PreviewOutdated      preview again: the plan is no longer the one shown
 ├── ResetNeeded          request a reset: the topic is not the log that was read
 ├── NewerFormat          use the newer Sluice: it has written to the tables
+├── StateStopped         name the key, or its order, in the spec's `state`
+├── StateRefused         rebuild the state table: it is not as Sluice left it
 ├── OffsetsDamaged       restore the offsets table or recover it: rows of it are missing
 └── TableRefused         restore the table or request a reset: it is not as Sluice left it
 """
@@ -136,6 +138,14 @@ class ResetNeeded(SluiceError):
 
 class TableRefused(SluiceError):
     """The table's log contradicts what Sluice recorded about it."""
+
+
+class StateStopped(SluiceError):
+    """The state table cannot follow its log: a row has no key, or a key no order."""
+
+
+class StateRefused(SluiceError):
+    """The state table is not the one that Sluice left; it can be made anew from the data table."""
 
 
 class NewerFormat(SluiceError):

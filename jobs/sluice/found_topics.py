@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from sluice.errors import SettingsError, SpecError
 from sluice.moves import Move
-from sluice.spec_file.pipeline_spec import TopicName
+from sluice.spec_file.pipeline_names import TopicName
 from sluice.strict_model import Model
 
 LOOK = Move("topics", ("--execute",))

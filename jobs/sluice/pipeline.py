@@ -4,11 +4,13 @@
              (`backfill` plans what is reread, in a lane of its own)
     ingest   land them in order, one data commit each
     settle   write receipts for committed batches; then mirror the cursor to the consumer group
+    refresh  bring the state table, if there is one, to the newest version of the data table
 
     pipeline = find_pipeline("flights", os.environ)
     while work := pipeline.plan(run_id, actor):
         pipeline.land(work)
         pipeline.settle(run_id, actor)
+    pipeline.refresh()
 
 Each step may be called again after a crash at any line: only the data table's transaction version
 decides whether a batch is committed, and it is read again before and after every write.
@@ -16,6 +18,7 @@ decides whether a batch is committed, and it is read again before and after ever
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -33,6 +36,7 @@ from sluice.registry.known_registries import FindRegistry, no_registry
 from sluice.settings import Settings
 from sluice.spec_folder import find_spec, in_deployment
 from sluice.tables.warehouse import Warehouse
+from sluice.telling import deciding_nothing
 
 if TYPE_CHECKING:
     from sluice.lake.port import Engine, Lake, ShowReading, Upkeep
@@ -49,9 +53,13 @@ if TYPE_CHECKING:
     from sluice.operations.verify.verify import Verdict
     from sluice.protocol.plan.outlook import Outlook
     from sluice.protocol.plan.write_plan import PlannedWork
+    from sluice.protocol.refresh.refresh import Followed
     from sluice.protocol.settle.write_receipts import Settlement
     from sluice.registry.client import Registry
     from sluice.spec_file.pipeline_spec import PipelineSpec
+
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -111,9 +119,13 @@ class Pipeline:
         ingest(self.resources, work, lake)
 
     def land(self, work: BatchReference) -> None:
-        """Open Spark, and land the batches that are not committed yet."""
+        """Open Spark, and land the batches that are not committed yet; then refresh the state.
+
+        What keeps the state table from following is a warning: `refresh` says it again.
+        """
         with self.open_lake(self.span(work)) as lake:
             self.ingest(work, lake)
+            self.refresh_beside(lake)
 
     def span(self, work: BatchReference) -> int | None:
         """How many offsets the work's batches have; None where they replace rows."""
@@ -137,6 +149,21 @@ class Pipeline:
         from sluice.protocol.settle.write_receipts import settle
 
         return settle(self.resources, self.origin(run_id, actor))
+
+    # 4 refresh
+
+    def refresh(self) -> list[Followed]:
+        """Bring the state table up to date; Spark is opened only where rows may have changed."""
+        from sluice.protocol.refresh.refresh import refresh
+
+        return refresh(self.resources, lambda: self.engine.state(self.resources))
+
+    def refresh_beside(self, lake: Lake) -> None:
+        """The same in the Spark that batches have landed with; a failure is only a warning."""
+        from sluice.protocol.refresh.refresh import refresh
+
+        with deciding_nothing(log, "%s: the state table was not refreshed", self.spec.pipeline):
+            refresh(self.resources, lake.state)
 
     def status(self) -> PipelineStatus | UnknownStatus:
         """Where the cursor is, and how far it is behind."""

@@ -72,7 +72,7 @@ def client_of(trips: Installed, number: int = 0) -> LastingSession:
     name = session_id(owner, session_conf(resources.spec), number)
     place = place_in(trips.environment)
     assert isinstance(place, Remote)
-    return LastingSession(place, name)
+    return LastingSession(place, name, session_conf(resources.spec))
 
 
 def go_on(trips: Installed) -> None:

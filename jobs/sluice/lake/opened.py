@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sluice.lake.port import Lake, ShowReading, Upkeep
+from sluice.lake.port import Lake, ShowReading, StateLake, Upkeep
 from sluice.progress.resources import PipelineResources
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
@@ -45,3 +45,11 @@ class SparkEngine:
 
         with self.open_spark(resources.spec, None) as spark:
             yield SparkUpkeep(spark, resources.tables.quarantine(resources.spec.table))
+
+    @contextmanager
+    def state(self, resources: PipelineResources) -> Iterator[StateLake]:
+        """What writes the state table."""
+        from sluice.lake.state.spark_state import spark_state
+
+        with self.open_spark(resources.spec, None) as spark, spark_state(spark, resources) as state:
+            yield state

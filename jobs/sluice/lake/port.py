@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from sluice.columns.columns import Column
 from sluice.offsets.batches import Batch
 from sluice.offsets.filtered import NOTHING_FILTERED, FilteredOffsets
 from sluice.offsets.quantities import format_ranges
@@ -14,6 +15,10 @@ from sluice.offsets.quarantine_tickets import NOTHING_ASIDE, SetAside, Ticket
 from sluice.offsets.quarantined import BatchOffsets
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
+from sluice.state_table.commits import StateCommit
+from sluice.state_table.counts import StateCounts
+from sluice.state_table.rules import StateRules
+from sluice.state_table.spans import Span
 
 if TYPE_CHECKING:
     from sluice.progress.former_registries import FormerRegistry
@@ -142,6 +147,50 @@ class Lake(Protocol):
         Raises RecordsLeftOut and CommitConflict as `land` does.
         """
 
+    def state(self) -> AbstractContextManager[StateLake]:
+        """What writes the state table, while the block lasts."""
+
+
+class NoOrder(Exception):
+    """A key has rows in two places, and nothing says which is newer; nothing was committed."""
+
+
+class RowWithoutKey(Exception):
+    """A row of the log has a null in its key; nothing was committed."""
+
+
+@dataclass(frozen=True)
+class StateAttempt:
+    """One attempt to bring the state table to the end of a span of the log's versions.
+
+    `columns` are those of the log there; `gives_columns` if the state table lacks some of them.
+    `ranks` order the topic ids of a topic. `commit` is what the commit will say of itself, but for
+    the counts.
+    """
+
+    span: Span
+    rules: StateRules
+    columns: tuple[Column, ...]
+    ranks: Mapping[str, int]
+    commit: StateCommit
+    gives_columns: bool = False
+
+
+class StateLake(Protocol):
+    """How the state table gets the newest row of each key of the log."""
+
+    def create(self) -> None:
+        """Create the table without rows, unless it exists."""
+
+    def follow(self, attempt: StateAttempt) -> StateCounts:
+        """Make the one commit of a span; none if no row of the table changes.
+
+        Raises NoOrder, RowWithoutKey, and CommitConflict where another commit came in between.
+        """
+
+    def differing(self, attempt: StateAttempt, most: int) -> tuple[int, list[str]]:
+        """How many keys have another row than the log says, and some of them with what is wrong."""
+
 
 @dataclass(frozen=True)
 class Compacted:
@@ -186,3 +235,6 @@ class Engine(Protocol):
 
     def upkeep(self, resources: PipelineResources) -> AbstractContextManager[Upkeep]:
         """What removes rows and files. Raises SparkFailed."""
+
+    def state(self, resources: PipelineResources) -> AbstractContextManager[StateLake]:
+        """What writes the state table. Raises SparkFailed."""

@@ -51,11 +51,12 @@ from sluice.lake.left_out import (
     with_notes,
     with_unknown_kinds,
 )
-from sluice.lake.port import BatchAttempt, QuarantineResult, ShowReading, Undecodable
+from sluice.lake.port import BatchAttempt, QuarantineResult, ShowReading, StateLake, Undecodable
 from sluice.lake.quarantine_samples import samples_of
 from sluice.lake.reading_pace import telling_pace
 from sluice.lake.reported_causes import causes_of
 from sluice.lake.rows_by_name import union_of_rows
+from sluice.lake.state.spark_state import spark_state
 from sluice.lake.table_alignment import align_data_table
 from sluice.lake.table_creation import create_data_table, create_quarantine_table
 from sluice.lake.write_failures import undecodable_reason
@@ -134,6 +135,10 @@ class SparkLake:
     def prepare_quarantine(self) -> None:
         """Create the quarantine table unless it exists."""
         create_quarantine_table(self._spark, self._quarantine, self._spec)
+
+    def state(self) -> AbstractContextManager[StateLake]:
+        """What writes the state table, while the block lasts."""
+        return spark_state(self._spark, self._resources)
 
     def quarantine(self, attempt: BatchAttempt) -> QuarantineResult:
         """Make the batch's undecodable records durable, with the ticket of the attempt."""

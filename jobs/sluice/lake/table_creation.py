@@ -66,7 +66,7 @@ def _ours(spec: PipelineSpec) -> dict[str, str]:
 def _create(
     spark: SparkSession, uri: str, columns: str, properties: Mapping[str, str], layout: str = ""
 ) -> None:
-    _until_there(
+    until_there(
         spark,
         uri,
         f"CREATE TABLE IF NOT EXISTS delta.`{uri}` ({columns}) USING delta {layout}"
@@ -74,7 +74,8 @@ def _create(
     )
 
 
-def _until_there(spark: SparkSession, uri: str, create: str) -> None:
+def until_there(spark: SparkSession, uri: str, create: str) -> None:
+    """Run a statement that creates a table until it is there, whoever has created it."""
     failed: list[Exception] = []
 
     def is_there() -> bool:

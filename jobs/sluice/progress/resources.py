@@ -15,6 +15,7 @@ from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.offsets_table import OffsetsTable
 from sluice.tables.quarantine_table import QuarantineTable
+from sluice.tables.state_log import StateLog
 from sluice.tables.warehouse import Warehouse
 
 
@@ -29,6 +30,7 @@ class PipelineResources:
     offsets: OffsetsTable
     data: DeltaLog
     quarantine: QuarantineTable
+    state: StateLog
     schemas: SchemaBook
     clock: Clock
     chance: Chance
@@ -55,6 +57,7 @@ class PipelineResources:
             ),
             data=DeltaLog(tables.data(spec.table)),
             quarantine=QuarantineTable(tables.quarantine(spec.table)),
+            state=StateLog(tables.state(spec.table), spec.pipeline),
             schemas=SchemaBook(
                 KeptSchemas(tables.offsets(spec.table), spec.pipeline), find_registry
             ),

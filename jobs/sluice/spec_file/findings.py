@@ -13,7 +13,8 @@ from sluice.spec_file.column_sources import ColumnSource
 from sluice.spec_file.formats import CONNECTION, FORMATS, RECORD
 from sluice.spec_file.key_formats import KEY_FORMATS, SCALARS
 from sluice.spec_file.only import Only
-from sluice.spec_file.pipeline_spec import FILE_SIZE, PIPELINE, TABLE, PipelineSpec, Quarantine
+from sluice.spec_file.pipeline_names import PIPELINE, TABLE
+from sluice.spec_file.pipeline_spec import FILE_SIZE, PipelineSpec, Quarantine
 from sluice.spec_file.places import INSTEAD
 from sluice.spec_file.starts import (
     DeltaIngest,

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from sluice.columns.columns import Column
 from sluice.columns.names import KEY_PREFIX
-from sluice.offsets import notation
 from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.schemas.registered import RegisteredSchema
@@ -20,17 +19,19 @@ from sluice.spec_file.column_sources import ColumnSource
 from sluice.spec_file.formats import CONNECTION, Format, RegisteredFormat, Source
 from sluice.spec_file.key_formats import KeyFormat, as_written_beside
 from sluice.spec_file.only import MOST_RECORDS, Only
+from sluice.spec_file.pipeline_names import Name, TableName, TopicName, default_group
 from sluice.spec_file.record_formats import RecordFormats
 from sluice.spec_file.schedules import longest_interval, require_schedule
 from sluice.spec_file.spark_keys import key_refusal
 from sluice.spec_file.starts import Start, StartEarliest, named_start
+from sluice.spec_file.state import State
 from sluice.spec_file.table_properties import SCHEMA as PROPERTIES
 from sluice.spec_file.table_properties import as_property, require_allowed
 from sluice.spec_file.table_shape import TableShape
+from sluice.state_table.rules import StateRules
 from sluice.strict_model import Model
 
 _LEAST_PATIENCE = timedelta(minutes=15)
-OUR_DAGS = ("sluice_maintenance", "sluice_reset", "sluice_topics", "sluice_watch")
 # Kafka's own topics. Mirroring the cursor writes to the first: it would never be fully read.
 _INTERNAL = ("__consumer_offsets", "__share_group_state", "__transaction_state")
 # Keys that say where, when and how fast to read, and who owns it; they decide no rows.
@@ -39,35 +40,12 @@ _NOT_ABOUT_ROWS = frozenset(
         *("version", "pipeline", "kafka", "table", "schedule", "start", "consumer_group", "alerts"),
         *("max_records_per_batch", "max_batches_per_run", "on_data_loss", "owner", "description"),
         *("partition_by", "cluster_by", "spark", "comments", "properties", "target_file_size"),
+        "state",
     }
 )
 _MAY_BE_EMPTY = ("include", "exclude", "derived", "rescue", "required", "column_sources")
-PIPELINE = r"^[a-z][a-z0-9_]{0,63}$"
-TABLE = r"^[a-z][a-z0-9_]{0,127}$"
 FILE_SIZE = r"^[1-9][0-9]{0,3}[mg]$"
 Evolution = Literal["strict", "add_columns", "widen"]
-TopicName = Annotated[str, Field(pattern=notation.TOPIC)]
-
-
-def _no_dag_of_ours(name: str) -> str:
-    if name in OUR_DAGS:
-        raise ValueError("expected another name: Sluice has its own DAG of that name")
-    return name
-
-
-def _no_table_of_ours(table: str) -> str:
-    if table.endswith(("__quarantine", "__offsets")):
-        raise ValueError("names that end in __quarantine or __offsets are Sluice's own")
-    return table
-
-
-Name = Annotated[str, Field(pattern=PIPELINE), AfterValidator(_no_dag_of_ours)]
-TableName = Annotated[str, Field(pattern=TABLE), AfterValidator(_no_table_of_ours)]
-
-
-def default_group(pipeline: object) -> str:
-    """The consumer group of a pipeline whose spec names none."""
-    return f"sluice-{pipeline}"
 
 
 class Quarantine(Model):
@@ -109,6 +87,7 @@ class PipelineSpec(Model):
     comments: dict[str, Annotated[str, Field(max_length=1000)]] = Field(default={})
     properties: Annotated[dict[str, str], WithJsonSchema(PROPERTIES)] = Field(default={})
     target_file_size: str | None = Field(default=None, pattern=FILE_SIZE)
+    state: State | None = None
     alerts: Alerts = Alerts()
     spark: dict[str, str] = Field(default={})
     owner: str = "airflow"
@@ -226,6 +205,7 @@ class PipelineSpec(Model):
         if self.formats.awaits_reader:
             return
         self.shape.require()
+        _ = self.state_rules
         if self.only is not None:
             self.only.require_reader(self.format)
             if self.only.where is not None:
@@ -277,6 +257,14 @@ class PipelineSpec(Model):
         given = {e: getattr(self, e) for e in ("include", "exclude", "derived", *layout)}
         grows = "value" in self.formats.registered
         return TableShape(self.columns, self.formats.key_columns, grows=grows, **given)
+
+    @property
+    def state_rules(self) -> StateRules | None:
+        """What makes the state table; None where there is none. Raises ValueError, LookupError."""
+        if self.state is None:
+            return None
+        is_change = isinstance(self.format, RegisteredFormat) and self.format.envelope == "debezium"
+        return self.state.rules(self.shape.columns, self.formats.key_columns, is_change)
 
     @property
     def edition(self) -> SpecEdition:

@@ -8,13 +8,8 @@ from typing import Any
 
 from pydantic import Field
 
-from sluice.spec_file.pipeline_spec import (
-    Name,
-    PipelineSpec,
-    TableName,
-    TopicName,
-    default_group,
-)
+from sluice.spec_file.pipeline_names import Name, TableName, TopicName, default_group
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.starts import StartEarliest, StartGroup, StartTimestamp
 from sluice.strict_model import Model
 

@@ -43,5 +43,14 @@ def digest_of(table: DeltaTable, version: int, known: str) -> int | None:
             content = stream.read()
     except FileNotFoundError:
         return None
+    return _number(f"{known}\n".encode() + content)
+
+
+def number_of(table_id: str) -> int:
+    """A table's Delta id as the version of a transaction id."""
+    return _number(table_id.encode())
+
+
+def _number(content: bytes) -> int:
     # The versions of transaction ids are 64 bits with a sign (PROTOCOL.md).
-    return int.from_bytes(sha256(f"{known}\n".encode() + content).digest()[:8], "big") >> 1
+    return int.from_bytes(sha256(content).digest()[:8], "big") >> 1

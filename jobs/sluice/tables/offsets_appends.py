@@ -26,7 +26,7 @@ from sluice.offsets.quarantined import Drop
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Reset
 from sluice.tables.empty_commit import commit_only_ids
-from sluice.tables.judged_marks import Mark
+from sluice.tables.judged_marks import Mark, number_of
 from sluice.tables.offsets_rows import (
     doubt_rows,
     drop_rows,
@@ -141,6 +141,16 @@ def append_marks(to: OffsetsSnapshot, marks: Sequence[Mark]) -> None:
     reach("offsets to commit")
     commit_only_ids(to.table, ids, to.clock.now())
     reach("offsets committed")
+
+
+def append_known_state(to: OffsetsSnapshot, table_id: str) -> None:
+    """Remember a state table by its Delta id, in a commit without rows.
+
+    Raises as `append_marks`.
+    """
+    if to.table is None:
+        raise CommitConflict(to.pipeline)
+    commit_only_ids(to.table, _ids(to, {to.state_app_id: number_of(table_id)}), to.clock.now())
 
 
 def _after_all_resets(to: OffsetsSnapshot, origin: Origin) -> Origin:

@@ -220,6 +220,11 @@ class OffsetsSnapshot:
         """The transaction id of doubts."""
         return f"sluice:{self.pipeline}:doubts"
 
+    @property
+    def state_app_id(self) -> str:
+        """The transaction id that holds which state table is known."""
+        return f"sluice:{self.pipeline}:state_table"
+
     def reset_rows(self) -> list[dict[str, Any]]:
         """The rows of all resets."""
         return self._read([("event", "in", [INTENDED, DONE])])

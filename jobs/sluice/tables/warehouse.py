@@ -30,6 +30,10 @@ class Warehouse:
         """Where the table's planned and committed offset ranges are."""
         return self._below(f"{table}__offsets")
 
+    def state(self, table: str) -> str:
+        """Where the newest row of each of the table's keys is."""
+        return self._below(f"{table}__state")
+
     @property
     def offsets_version_1(self) -> str:
         """Where version 1 had one offsets table for all pipelines."""

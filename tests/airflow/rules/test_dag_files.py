@@ -11,7 +11,7 @@ import sluice.airflow
 from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk.definitions.context import _AIRFLOW_PARSING_CONTEXT_DAG_ID
 from sluice.airflow import pipeline_dags
-from sluice.spec_file.pipeline_spec import OUR_DAGS
+from sluice.spec_file.pipeline_names import OUR_DAGS
 
 # Where no spec makes a pipeline of each topic.
 ALWAYS = {*OUR_DAGS} - {"sluice_topics"}

@@ -19,7 +19,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 from airflow.utils.types import DagRunType
 from sluice.errors import SettingsError
 from sluice.scheduling.run_params import selection_of
-from sluice.spec_file.pipeline_spec import OUR_DAGS
+from sluice.spec_file.pipeline_names import OUR_DAGS
 
 from tests.worlds.recipes import PAGE
 

@@ -58,8 +58,9 @@ _OF_PATTERNS = re.compile(r"[{}\[\]*?\\]")
 class LastingSession(ServerSession):
     """A session that stays on the server when this process leaves it."""
 
-    def __init__(self, server: SparkServer, name: str) -> None:
+    def __init__(self, server: SparkServer, name: str, conf: Mapping[str, str]) -> None:
         super().__init__(ServerChannel(server, name))
+        self.server, self.settings = server, conf
         self.release_session_on_close = False
         keep_causes(self.client)
 
@@ -86,15 +87,35 @@ def server_session(
 
 
 @contextmanager
+def session_apart(session: LastingSession) -> Iterator[SparkSession]:
+    """A further session with the same settings on the same server; it ends with the block.
+
+    For statements whose settings no other attempt may meet.
+    """
+    apart = LastingSession(session.server, str(uuid.uuid4()), session.settings)
+    apart.release_session_on_close = True
+    apart.client.set_retry_policies([_AT_WORK])
+    hold_to(apart.conf, session.settings, session.server.address)
+    with _active(apart), Statements(apart).ending_with_the_process() as statements:
+        try:
+            yield cast(SparkSession, apart)
+        except BaseException:
+            statements.interrupt()
+            raise
+        statements.close()
+
+
+@contextmanager
 def _active(session: ServerSession) -> Iterator[None]:
     """Make it this thread's: a checkpoint is given to that one (proto_to_remote_cached_dataframe
     in pyspark/sql/connect/client/core.py).
     """
+    before = getattr(ServerSession._active_session, "session", None)
     ServerSession._active_session.session = session
     try:
         yield
     finally:
-        ServerSession._active_session.session = None
+        ServerSession._active_session.session = before
 
 
 def _opened(server: SparkServer, owner: str, conf: Mapping[str, str], seen: str) -> ServerSession:
@@ -102,7 +123,7 @@ def _opened(server: SparkServer, owner: str, conf: Mapping[str, str], seen: str)
     require_session_settings(server.address, conf)
     require_answer(server)
     for number in itertools.count():
-        session = LastingSession(server, session_id(owner, conf, number))
+        session = LastingSession(server, session_id(owner, conf, number), conf)
         session.client.set_retry_policies([_AT_START])
         try:
             _configure(session, server.address, conf, seen)

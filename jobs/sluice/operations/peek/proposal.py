@@ -19,7 +19,7 @@ from sluice.operations.peek.remarks import remarks_on
 from sluice.operations.peek.samples import Samples
 from sluice.operations.peek.whole_values import WholeValues
 from sluice.schemas.inference import Inferred
-from sluice.spec_file.pipeline_spec import OUR_DAGS
+from sluice.spec_file.pipeline_names import OUR_DAGS
 
 _LONGEST_NAME = 64
 _SUFFIX = re.compile(r"__(quarantine|offsets)$")

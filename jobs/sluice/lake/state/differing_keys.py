@@ -1,0 +1,48 @@
+"""Differing keys: those whose row in the state table is not the one that the log says."""
+
+from __future__ import annotations
+
+from pyspark.sql import functions as F
+
+from sluice.lake.state.both_tables import BothTables
+from sluice.lake.state.newest_rows import NewestRows
+from sluice.lake.state.order import Order
+from sluice.lake.state.same_rows import same_values
+from sluice.state_table.rules import DELETED
+
+
+def differing_keys(tables: BothTables, most: int) -> tuple[int, list[str]]:
+    """How many there are, and up to so many of them with what is wrong.
+
+    A deleted key that the state lacks was collected: it does not differ.
+    """
+    attempt = tables.attempt
+    newest = NewestRows(Order(attempt.rules, attempt.ranks), tables.log_columns)
+    names = [each.name for each in tables.columns]
+    computed = newest.of(tables.log()).where(newest.keyed())
+    log = computed.select(*newest.keys, newest.filled().alias("row")).alias("log")
+    stored = newest.stored(tables.state(), names)
+    counted = stored.groupBy(*newest.keys).agg(
+        F.count(F.lit(1)).alias("copies"), F.first("now_row").alias("now_row")
+    )
+    both = log.join(counted.alias("now"), newest.on_key("log", "now"), "full_outer")
+    same = F.expr(same_values("row", "now_row", tables.columns))
+    in_log, in_state = F.col("row").isNotNull(), F.col("now_row").isNotNull()
+    wrong = (
+        F.when(~in_log, "the log has no row of it")
+        .when(~in_state & ~F.col("row")[DELETED], "the state has no row of it")
+        .when(in_state & (F.col("copies") > 1), "the state has several rows of it")
+        .when(in_state & ~same, "its row is another")
+    )
+    key = F.to_json(
+        F.struct(
+            *(
+                F.coalesce(F.col(f"log.{key}"), F.col(f"now.{key}")).alias(name)
+                for key, name in zip(newest.keys, newest.key, strict=True)
+            )
+        )
+    )
+    found = both.select(key.alias("key"), wrong.alias("wrong")).where("wrong IS NOT NULL")
+    found = found.localCheckpoint()
+    some = found.orderBy("key").limit(most).collect()
+    return found.count(), [f"{each['key']}: {each['wrong']}" for each in some]

@@ -1,0 +1,180 @@
+"""Newest rows: of each key the row that is greatest in order, with what else is to be known.
+
+A column whose value is unavailable has that of the next older row. Each row is one struct, so that
+no name of a column is in the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from sluice.columns.columns import Array, Column, Primitive
+from sluice.columns.names import quoted
+from sluice.derived.written_values import text_of
+from sluice.lake.state.order import Order
+from sluice.state_table.rules import DELETED
+
+_TEXT, _BYTES = Primitive("STRING"), Primitive("BINARY")
+_MAY_BE_UNAVAILABLE = (_TEXT, _BYTES, Array(_TEXT), Array(_BYTES))
+
+
+@dataclass(frozen=True)
+class NewestRows:
+    """How the newest rows are found in rows with these columns of the log."""
+
+    order: Order
+    columns: tuple[Column, ...]
+
+    def of(self, rows: DataFrame) -> DataFrame:
+        """A row for each key, and one for all without a key:
+
+        `k0` and so on, its key; `row`, the newest row with `_deleted`; `newest` and `oldest`, the
+        order of the first and the last; `rows`, how many; `f0` and so on, see `filled`; where the
+        rows have no order by columns, `topics` and `partitions`, the least and the greatest.
+        """
+        with_all = rows.withColumn(DELETED, F.expr(self.order.deleted))
+        row = F.struct(*(F.col(quoted(name)) for name in self.names))
+        keys = [F.col(quoted(e)).alias(key) for key, e in zip(self.keys, self.key, strict=True)]
+        known = with_all.select(*keys, row.alias("row"), F.expr(self.order.of()).alias("order"))
+        return known.groupBy(*self.keys).agg(
+            F.max_by("row", "order").alias("row"),
+            F.max("order").alias("newest"),
+            F.min("order").alias("oldest"),
+            F.count(F.lit(1)).alias("rows"),
+            *self._places(),
+            *self._available(),
+        )
+
+    def _places(self) -> Iterator[SparkColumn]:
+        if self.order.rules.is_ordered:
+            return
+        for name, column in (("topics", "_topic"), ("partitions", "_partition")):
+            value = F.col("row")[column]
+            yield F.struct(F.min(value).alias("least"), F.max(value).alias("most")).alias(name)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The columns of the key."""
+        return self.order.rules.key
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of a row."""
+        return [*(each.name for each in self.columns), DELETED]
+
+    @property
+    def fillable(self) -> list[Column]:
+        """The columns whose values may be unavailable."""
+        if self.order.rules.unavailable is None:
+            return []
+        kept = {*self.key, "_topic", "_topic_id", "_key"}
+        return [e for e in self.columns if e.type in _MAY_BE_UNAVAILABLE and e.name not in kept]
+
+    def _available(self) -> Iterator[SparkColumn]:
+        """Of each such column the newest value that is available, in a struct; null for none."""
+        for at, each in enumerate(self.fillable):
+            value = F.col("row")[each.name]
+            is_there = F.when(~self._is_unavailable(each, value), F.col("order"))
+            yield F.max_by(F.struct(value.alias("value")), is_there).alias(f"f{at}")
+
+    def _is_unavailable(self, column: Column, value: SparkColumn) -> SparkColumn:
+        told = F.expr(text_of(self.order.rules.unavailable or "").sql)
+        written = told if column.type in (_TEXT, Array(_TEXT)) else F.encode(told, "UTF-8")
+        expected = F.array(written) if isinstance(column.type, Array) else written
+        return F.coalesce(value == expected, F.lit(False))
+
+    def filled(self, before: str | None = None) -> SparkColumn:
+        """The newest row, with what is unavailable in it from the next older row.
+
+        `before` is the column with the row of the state, which is older than all; without one,
+        there is no older row, and the value is null.
+        """
+        if not self.fillable:
+            return F.col("row")
+        at = {each.name: (number, each) for number, each in enumerate(self.fillable)}
+        values = [self._value(name, at.get(name), before).alias(name) for name in self.names]
+        return F.struct(*values)
+
+    def _value(
+        self, name: str, fillable: tuple[int, Column] | None, before: str | None
+    ) -> SparkColumn:
+        value = F.col("row")[name]
+        if fillable is None:
+            return value
+        number, column = fillable
+        older = F.lit(None) if before is None else F.col(before)[name]
+        found = F.when(F.col(f"f{number}").isNotNull(), F.col(f"f{number}.value")).otherwise(older)
+        return F.when(self._is_unavailable(column, value), found).otherwise(value)
+
+    @property
+    def fillable_names(self) -> list[str]:
+        """Their names."""
+        return [each.name for each in self.fillable]
+
+    @property
+    def keys(self) -> list[str]:
+        """What the columns of the key are called here."""
+        return [f"k{at}" for at in range(len(self.key))]
+
+    def keyed(self) -> SparkColumn:
+        """Whether no part of the key is null."""
+        return _all_there(self.keys)
+
+    def keyed_rows(self) -> SparkColumn:
+        """The same of a row of the log."""
+        return _all_there(map(quoted, self.key))
+
+    def on_key(self, one: str, other: str) -> SparkColumn:
+        """Whether the rows of both have one key."""
+        return F.expr(" AND ".join(f"{one}.{name} = {other}.{name}" for name in self.keys))
+
+    def stored(self, state: DataFrame, names: list[str]) -> DataFrame:
+        """The rows of a state table: their keys; `now_order`; `now_at`, topic and partition; and
+        `now_row`, these columns of them, null where the table lacks one.
+        """
+        there, types = {*state.columns}, {each.name: each.type for each in self.columns}
+        values = [
+            F.col(quoted(name)) if name in there else F.lit(None).cast(str(types[name])).alias(name)
+            for name in names
+        ]
+        return state.select(
+            *(
+                F.col(quoted(name)).alias(key)
+                for key, name in zip(self.keys, self.key, strict=True)
+            ),
+            F.expr(self.order.of()).alias("now_order"),
+            F.struct("_topic", "_partition").alias("now_at"),
+            (F.struct(*values) if values else F.lit(None)).alias("now_row"),
+        )
+
+    @staticmethod
+    def beside(table: str) -> list[str]:
+        """What is kept of a row of the state table beside the newest row of its key."""
+        return [f"{table}.{name}" for name in ("now_order", "now_at", "now_row")]
+
+    def is_in_several_places(self, judged: DataFrame) -> SparkColumn:
+        """Whether the rows of a key, with that in the state if it is known, have several places."""
+        found = F.lit(False)
+        for name, column in (("topics", "_topic"), ("partitions", "_partition")):
+            least, most = F.col(name)["least"], F.col(name)["most"]
+            found = found | F.coalesce(least != most, F.lit(False))
+            if "now_at" in judged.columns:
+                found = found | F.coalesce(F.col("now_at")[column] != most, F.lit(False))
+        return found
+
+
+def keys_of(rows: DataFrame, key: Sequence[str]) -> DataFrame:
+    """The keys of some rows, each once, as `k0` and so on."""
+    return rows.select(*(F.col(quoted(e)).alias(f"k{at}") for at, e in enumerate(key))).distinct()
+
+
+def _all_there(names: Iterable[str]) -> SparkColumn:
+    found = F.lit(True)
+    for name in names:
+        found = found & F.col(name).isNotNull()
+    return found

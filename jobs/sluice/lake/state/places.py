@@ -1,0 +1,61 @@
+"""Places: whether rows of one key are in places between which offsets are no order.
+
+Offsets order the rows of a partition, and ranks the topics that had one name. Between two
+partitions of one topic, or two topics, there is no order but one that the spec names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from sluice.lake.port import NoOrder
+from sluice.lake.state.both_tables import BothTables
+from sluice.lake.state.newest_rows import NewestRows
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the rows of keys are in the log."""
+
+    tables: BothTables
+    newest: NewestRows
+
+    def require_order(self, judged: DataFrame) -> None:
+        """Raises NoOrder, with both places, where rows of a key have none.
+
+        Only of keys whose rows, or whose row in the state, are in several places the log is asked.
+        """
+        if self.newest.order.rules.is_ordered:
+            return
+        apart = judged.where(self.newest.keyed() & self.newest.is_in_several_places(judged))
+        keys = apart.select(*self.newest.keys)
+        if keys.isEmpty():
+            return
+        found = self._without_order(keys).limit(_SHOWN).collect()
+        if found:
+            shown = "; ".join(f"one in {each['low']} and {each['high']}" for each in found)
+            raise NoOrder(shown)
+
+    def _without_order(self, keys: DataFrame) -> DataFrame:
+        """The keys that have two partitions of one topic id, or two topics."""
+        log = self.tables.log().alias("log")
+        on = F.expr(" AND ".join(self.newest.order.key_is("log", "key")))
+        place = "format_string('%s[%d]@%d', _topic, _partition, _offset)"
+        partition = "struct(_topic, _topic_id, _partition)"
+        counted = (
+            log.join(keys.alias("key"), on)
+            .groupBy(*(f"key.{name}" for name in self.newest.keys))
+            .agg(
+                F.expr("count(DISTINCT _topic)").alias("topics"),
+                F.expr("count(DISTINCT _topic_id)").alias("ids"),
+                F.expr(f"count(DISTINCT {partition})").alias("partitions"),
+                F.expr(f"min_by({place}, {partition})").alias("low"),
+                F.expr(f"max_by({place}, {partition})").alias("high"),
+            )
+        )
+        return counted.where("topics > 1 OR partitions > ids")

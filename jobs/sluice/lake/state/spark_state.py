@@ -1,0 +1,100 @@
+"""The state table of one pipeline, written with Spark: one commit for a span of the log."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from sluice.failpoints import reach
+from sluice.lake.batch_commit import naming_conflicts
+from sluice.lake.port import StateAttempt
+from sluice.lake.state.both_tables import BothTables
+from sluice.lake.state.differing_keys import differing_keys
+from sluice.lake.state.order import Order
+from sluice.lake.state.session_apart import committing, session_apart
+from sluice.lake.state.state_creation import create_state_table
+from sluice.lake.state.state_rows import StateRows
+from sluice.progress.resources import PipelineResources
+from sluice.state_table.commits import StateCommit, app_id
+from sluice.state_table.counts import StateCounts
+
+
+@contextmanager
+def spark_state(spark: SparkSession, resources: PipelineResources) -> Iterator[SparkState]:
+    """The state table, in a session of its own."""
+    with session_apart(spark, resources.spec) as apart:
+        yield SparkState(apart, resources)
+
+
+@dataclass(frozen=True)
+class SparkState:
+    """Implements the port `StateLake`."""
+
+    spark: SparkSession
+    resources: PipelineResources
+
+    def create(self) -> None:
+        """Create the table without rows, unless it exists."""
+        create_state_table(self.spark, self.resources.state.uri, self.resources)
+
+    def follow(self, attempt: StateAttempt) -> StateCounts:
+        """Make the one commit of a span; none if no row of the table changes."""
+        made = StateRows(self._tables(attempt))
+        with naming_conflicts():
+            if attempt.span.kind == "everything":
+                rows, counts = made.everything()
+                reach("state computed")
+                self._overwrite(rows, attempt.commit.counted(counts))
+                return counts
+            rows, counts = made.appended() if attempt.span.kind == "appended" else made.rewritten()
+            reach("state computed")
+            if counts.changed or attempt.gives_columns:
+                self._merge(rows, attempt, counts)
+        return counts
+
+    def differing(self, attempt: StateAttempt, most: int) -> tuple[int, list[str]]:
+        """How many keys have another row than the log says, and some of them with what is wrong."""
+        return differing_keys(self._tables(attempt), most)
+
+    def _tables(self, attempt: StateAttempt) -> BothTables:
+        uris = self.resources.data.uri, self.resources.state.uri
+        return BothTables(self.spark, *uris, attempt)
+
+    def _merge(self, rows: DataFrame, attempt: StateAttempt, counts: StateCounts) -> None:
+        """Rows of an appended span are compared once more, with the table that is written to."""
+        order, view = Order(attempt.rules, attempt.ranks), f"state_{uuid.uuid4().hex}"
+        newer = f" AND {order.of('s')} >= {order.of('t')}"
+        is_newer = newer if attempt.span.kind == "appended" else ""
+        evolving = "WITH SCHEMA EVOLUTION " if attempt.gives_columns else ""
+        told = attempt.commit.counted(counts)
+        rows.createOrReplaceTempView(view)
+        try:
+            with committing(self.spark, self._app_id, told.data_version, told.text):
+                self.spark.sql(
+                    f"MERGE {evolving}INTO delta.`{self.resources.state.uri}` AS t"
+                    f" USING {view} AS s ON {order.same_key('t', 's')}"
+                    " WHEN MATCHED AND s._deleted IS NULL THEN DELETE"
+                    f" WHEN MATCHED{is_newer} THEN UPDATE SET *"
+                    " WHEN NOT MATCHED AND s._deleted IS NOT NULL THEN INSERT *"
+                ).collect()
+        finally:
+            self.spark.catalog.dropTempView(view)
+
+    def _overwrite(self, rows: DataFrame, told: StateCommit) -> None:
+        (
+            rows.write.format("delta")
+            .mode("overwrite")
+            .option("overwriteSchema", "true")
+            .option("txnAppId", self._app_id)
+            .option("txnVersion", str(told.data_version))
+            .option("userMetadata", told.text)
+            .save(self.resources.state.uri)
+        )
+
+    @property
+    def _app_id(self) -> str:
+        return app_id(self.resources.spec.pipeline)

@@ -1,0 +1,151 @@
+"""State rows: what a span makes of a state table: the rows to write, and how many of each kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from sluice.lake.port import RowWithoutKey
+from sluice.lake.state.both_tables import BothTables
+from sluice.lake.state.newest_rows import NewestRows, keys_of
+from sluice.lake.state.order import Order, place
+from sluice.lake.state.places import Places
+from sluice.lake.state.same_rows import same_values, without_equal
+from sluice.state_table.counts import StateCounts
+from sluice.state_table.rules import DELETED
+
+_KINDS = ("inserted", "updated", "deleted", "stale")
+_SHOWN = 5
+Made = tuple[DataFrame, StateCounts]
+"""Rows for the state table, one for each key; one whose `_deleted` is null takes its key away."""
+
+
+@dataclass(frozen=True)
+class StateRows:
+    """What a span makes of the state table.
+
+    Raises RowWithoutKey and NoOrder.
+    """
+
+    tables: BothTables
+
+    @cached_property
+    def newest(self) -> NewestRows:
+        """How the newest rows are found."""
+        attempt = self.tables.attempt
+        return NewestRows(Order(attempt.rules, attempt.ranks), self.tables.log_columns)
+
+    def appended(self) -> Made:
+        """The newest rows of what was added, where they are newer than the state's."""
+        newest, added = self.newest, self.tables.added()
+        found, now = newest.of(added).alias("found"), self._now(newest.fillable_names).alias("now")
+        joined = found.join(now, newest.on_key("found", "now"), "left")
+        judged = joined.select("found.*", *newest.beside("now"))
+        is_known = F.col("now_order").isNotNull()
+        is_newer = ~is_known | (F.col("newest") > F.col("now_order"))
+        kind = F.when(~is_newer, "stale").when(F.col("row")[DELETED], "deleted")
+        kind = kind.when(is_known, "updated").otherwise("inserted")
+        is_late = F.coalesce(F.col("oldest") < F.col("now_order"), F.lit(False))
+        judged = judged.withColumns({"kind": kind, "late": is_late}).localCheckpoint()
+        counts = self._counts(judged, added)
+        Places(self.tables, newest).require_order(judged)
+        newer = judged.where(newest.keyed() & (F.col("kind") != "stale"))
+        if not newest.fillable:
+            return newer.select("row.*"), counts
+        # The state does not say which of its values were filled; the log does.
+        late = judged.where(newest.keyed() & F.col("late")).select(*newest.keys)
+        from_log = newest.of(self._rows_of(late)).select(newest.filled().alias("row"))
+        filled = newer.where(~F.col("late")).select(newest.filled("now_row").alias("row"))
+        return filled.unionAll(from_log).select("row.*"), counts
+
+    def rewritten(self) -> Made:
+        """The rows of the keys of what was removed or added, from the whole log."""
+        newest, columns = self.newest, self.tables.log_columns
+        before, after = self.tables.removed(), self.tables.added()
+        gone, come = without_equal(before, after, columns), without_equal(after, before, columns)
+        touched = keys_of(gone, newest.key).unionAll(keys_of(come, newest.key))
+        keys = touched.where(newest.keyed()).distinct().localCheckpoint()
+        found = newest.of(self._rows_of(keys)).withColumn("row", newest.filled()).alias("found")
+        now = self._now([each.name for each in self.tables.columns]).alias("now")
+        each_key = keys.alias("key").join(found, newest.on_key("key", "found"), "left")
+        joined = each_key.join(now, newest.on_key("key", "now"), "left")
+        others = (f"found.{name}" for name in found.columns if name not in newest.keys)
+        judged = joined.select("key.*", *others, *newest.beside("now"))
+        judged = judged.withColumn("kind", self._kind()).localCheckpoint()
+        counts = self._counts(judged, come)
+        Places(self.tables, newest).require_order(judged)
+        return self._with_those_gone(judged.where(F.col("kind") != "stale")), counts
+
+    def everything(self) -> Made:
+        """All rows, from the whole log."""
+        newest, log = self.newest, self.tables.log()
+        kind = F.when(F.col("row")[DELETED], "deleted").otherwise("inserted")
+        judged = newest.of(log).withColumn("kind", kind).localCheckpoint()
+        counts = self._counts(judged, log)
+        Places(self.tables, newest).require_order(judged)
+        filled = judged.where(newest.keyed()).select(newest.filled().alias("row"))
+        return filled.select("row.*"), counts
+
+    def _now(self, names: list[str]) -> DataFrame:
+        """The state's rows: their keys, `now_order`, and in `now_row` these columns."""
+        return self.newest.stored(self.tables.state(), names)
+
+    def _rows_of(self, keys: DataFrame) -> DataFrame:
+        """The rows of the whole log that have one of the keys."""
+        log = self.tables.log().alias("log")
+        on = F.expr(" AND ".join(self.newest.order.key_is("log", "key")))
+        return log.join(keys.alias("key"), on, "left_semi")
+
+    def _kind(self) -> SparkColumn:
+        """What becomes of a key that was computed anew."""
+        row, now = F.col("row"), F.col("now_row")
+        same = F.expr(same_values("row", "now_row", self.tables.columns))
+        return (
+            F.when(row.isNull(), F.when(now.isNull(), "stale").otherwise("deleted"))
+            .when(now.isNotNull() & same, "stale")
+            .when(row[DELETED], "deleted")
+            .when(now.isNull(), "inserted")
+            .otherwise("updated")
+        )
+
+    def _with_those_gone(self, judged: DataFrame) -> DataFrame:
+        """The rows to write; for a key that is gone, one with nothing but the key."""
+        newest = self.newest
+        at = {name: key for key, name in zip(newest.keys, newest.key, strict=True)}
+        values = [
+            F.when(F.col("row").isNotNull(), F.col("row")[each.name])
+            .otherwise(F.col(at[each.name]) if each.name in at else F.lit(None))
+            .alias(each.name)
+            for each in self.tables.columns
+        ]
+        return judged.select(*values)
+
+    def _counts(self, judged: DataFrame, source: DataFrame) -> StateCounts:
+        """What the rows are. Raises RowWithoutKey, with some places of the source's rows."""
+        keyed, rewritten = self.newest.keyed(), self.tables.attempt.span.kind == "rewritten"
+        told = (
+            judged.agg(
+                *(_sum(F.when(keyed & (F.col("kind") == name), 1)).alias(name) for name in _KINDS),
+                _sum(F.when(keyed, F.col("rows") - 1)).alias("superseded"),
+                _sum(F.when(~keyed, F.col("rows"))).alias("unkeyed"),
+            )
+            .collect()[0]
+            .asDict()
+        )
+        if rewritten:
+            unkeyed = source.where(~self.newest.keyed_rows())
+            told |= {"superseded": 0, "unkeyed": unkeyed.count()}
+        if told["unkeyed"] and not self.tables.attempt.rules.ignores_unkeyed:
+            where = F.expr(place()).alias("place")
+            some = source.where(~self.newest.keyed_rows()).select(where).limit(_SHOWN).collect()
+            shown = ", ".join(sorted(str(each["place"]) for each in some))
+            raise RowWithoutKey(f"{told['unkeyed']:,} rows, such as {shown}")
+        return StateCounts(**told)
+
+
+def _sum(column: SparkColumn) -> SparkColumn:
+    return F.coalesce(F.sum(column), F.lit(0)).cast("long")

@@ -1,0 +1,90 @@
+"""The due span: which versions of the data table the state table has yet to follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sluice.lake.port import StateAttempt
+from sluice.progress.lane_state import read_unchecked
+from sluice.progress.resources import PipelineResources
+from sluice.progress.state_trust import StateStanding, read_standing
+from sluice.progress.topic_ranks import topic_ranks
+from sluice.state_table.commits import StateCommit
+from sluice.state_table.spans import Span, next_span, whole
+from sluice.tables.log_changes import columns_at, log_changes, missing_files, with_bounds
+
+
+@dataclass(frozen=True)
+class DueSpan:
+    """The next span of a state table, and the attempt that follows it."""
+
+    standing: StateStanding
+    attempt: StateAttempt
+
+    @property
+    def span(self) -> Span:
+        """The versions."""
+        return self.attempt.span
+
+    @property
+    def needs_spark(self) -> bool:
+        """Whether rows or columns of the state table may change."""
+        return self.span.kind != "nothing" or self.attempt.gives_columns
+
+
+def due_span(resources: PipelineResources) -> DueSpan | None:
+    """The next span; None where the state stands at the data table's version. Writes nothing.
+
+    Raises StateRefused for a state table that is not to be trusted, TableRefused for a data table
+    that is not.
+    """
+    lane = read_unchecked(resources)
+    if lane.data.version is None:
+        return None
+    standing = read_standing(resources, lane.data, lane.snapshot)
+    standing.require()
+    if standing.behind == 0:
+        return None
+    span = _span(resources, standing)
+    columns = columns_at(lane.data.uri, span.upto)
+    wanted, rules = standing.rules.columns(columns), standing.rules
+    there = {each.name: each.type for each in standing.table.columns}
+    if (
+        standing.is_new
+        or any(there.get(e.name, e.type) != e.type for e in wanted)
+        or {*there} - {each.name for each in wanted}
+    ):
+        span = whole(span.after, standing.data.version or 0)
+        columns = standing.data.columns
+        wanted = rules.columns(columns)
+    commit = StateCommit(
+        data_table_id=str(lane.data.table_id),
+        after=span.after,
+        data_version=span.upto,
+        digest=rules.digest(wanted),
+        kind=span.kind,
+        state_version=standing.table.version,
+    )
+    gives = bool({each.name for each in wanted} - there.keys())
+    return DueSpan(standing, StateAttempt(span, rules, columns, topic_ranks(lane), commit, gives))
+
+
+def _span(resources: PipelineResources, standing: StateStanding) -> Span:
+    data, after = standing.data, standing.stands_at
+    assert data.version is not None, "the caller has looked"
+    if after is None:
+        return whole(-1, data.version)
+    try:
+        changes = log_changes(data.uri, after, data.version)
+    except FileNotFoundError:
+        return whole(after, data.version)
+    span = next_span(after, changes, resources.spec.max_records_per_batch)
+    if span.kind == "nothing":
+        return span
+    if any(missing_files(data.uri, (*span.added, *span.removed))):
+        return whole(after, data.version)
+    try:
+        removed = with_bounds(data.uri, after, span.removed)
+    except FileNotFoundError:
+        return whole(after, data.version)
+    return Span(span.after, span.upto, span.kind, span.added, removed)

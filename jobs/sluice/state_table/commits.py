@@ -1,0 +1,62 @@
+"""State commits: what a commit of a state table says of itself, in its `userMetadata`. Pure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields, replace
+
+from sluice.state_table.counts import NOTHING, StateCounts
+from sluice.state_table.spans import Kind
+
+FORMAT_VERSION = 1
+REBUILDING = -1
+"""The version at which a state table stands while it is built anew: none."""
+
+
+def app_id(pipeline: str) -> str:
+    """The transaction id of a pipeline's state table; its version is one of the log."""
+    return f"sluice:{pipeline}:state"
+
+
+@dataclass(frozen=True)
+class StateCommit:
+    """A commit: the log by its Delta id, the span that it followed, the rules, what it did.
+
+    `state_version` is the version of the state table that it was based on; None for its first one.
+    """
+
+    data_table_id: str
+    after: int
+    data_version: int
+    digest: str
+    kind: Kind
+    state_version: int | None
+    counts: StateCounts = NOTHING
+
+    def counted(self, counts: StateCounts) -> StateCommit:
+        """The same with what it did."""
+        return replace(self, counts=counts)
+
+    @property
+    def text(self) -> str:
+        """As JSON."""
+        said = asdict(self)
+        counts = said.pop("counts")
+        return json.dumps({"format_version": FORMAT_VERSION, **said, **counts})
+
+    @classmethod
+    def read(cls, text: str | None) -> StateCommit | None:
+        """Read back what `text` says; None for anything else, of a newer format as well."""
+        try:
+            found = json.loads(text or "")
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(found, dict) or found.pop("format_version", None) != FORMAT_VERSION:
+            return None
+        try:
+            counts = StateCounts(
+                **{each.name: found.pop(each.name) for each in fields(StateCounts)}
+            )
+            return cls(**found, counts=counts)
+        except (KeyError, TypeError, ValueError):
+            return None

@@ -1,0 +1,108 @@
+"""State standing: at which version of the log a state table stands, or why it is not trusted. Pure.
+
+It stands at a version if and only if its transaction id says so. What others did to the table, or a
+change of the rules, is a reason to build it anew: nothing is lost by that, as all of it is derived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sluice.state_table.commits import REBUILDING, StateCommit
+
+
+@dataclass(frozen=True)
+class StateVersion:
+    """A version of the state table: what its commit was, and what it says if it is ours.
+
+    `stands_at` is the version of its transaction id there, if it has it.
+    """
+
+    version: int
+    operation: str
+    changes_rows: bool
+    stands_at: int | None = None
+    commit: StateCommit | None = None
+
+
+@dataclass(frozen=True)
+class FoundState:
+    """A state table as it is found; `versions` are its newest, as far as they matter, newest first.
+
+    `stands_at` is the version of its transaction id; None where it has none. `digest` is that of
+    the rules of today with the columns that the table has.
+    """
+
+    table_id: str
+    version: int
+    stands_at: int | None
+    digest: str
+    versions: tuple[StateVersion, ...]
+
+    @property
+    def newest(self) -> StateCommit | None:
+        """The newest commit of ours; None where the log has lost it."""
+        return next((each.commit for each in self.versions if each.commit is not None), None)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it was created, and has no rows yet."""
+        return self.stands_at is None and not any(each.changes_rows for each in self.versions)
+
+
+@dataclass(frozen=True)
+class FoundLog:
+    """The data table: its Delta id and its version."""
+
+    table_id: str
+    version: int
+
+
+def differences(found: FoundState, log: FoundLog) -> Iterator[str]:
+    """Why the table is not the state of that log by these rules: expected, found."""
+    if found.is_new:
+        return
+    if found.stands_at == REBUILDING:
+        yield "expected a whole table, found one whose rebuild was interrupted"
+        return
+    newest = found.newest
+    if found.stands_at is None or newest is None or newest.data_version != found.stands_at:
+        yield "expected a commit that says at which version of the data table it stands, found none"
+        return
+    yield from _of_others(found.versions)
+    if newest.data_table_id != log.table_id:
+        yield (
+            f"expected the state of data table {log.table_id}, found that of {newest.data_table_id}"
+        )
+    elif found.stands_at > log.version:
+        yield (
+            f"expected the state at version {log.version} of the data table or before, found"
+            f" {found.stands_at}: an older copy of the data table was put back"
+        )
+    if newest.digest != found.digest:
+        yield (
+            f"expected rules and columns {found.digest}, found {newest.digest}: the spec's `state`"
+            " or the table's columns were changed"
+        )
+
+
+def _of_others(versions: Sequence[StateVersion]) -> Iterator[str]:
+    """What is not a refresh that goes on from where the table stood before."""
+    for number, each in enumerate(versions):
+        commit = each.commit
+        if commit is None:
+            if each.changes_rows:
+                yield (
+                    f"expected rows that only Sluice writes, found a {each.operation} in version"
+                    f" {each.version}"
+                )
+            continue
+        before = next(
+            (e.stands_at for e in versions[number + 1 :] if e.stands_at is not None), None
+        )
+        if commit.kind != "everything" and before is not None and before < commit.after:
+            yield (
+                f"expected the table at version {commit.after} of the data table before version"
+                f" {each.version}, found {before}"
+            )

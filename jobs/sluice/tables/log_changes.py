@@ -1,0 +1,107 @@
+"""Log changes: what each version did to a table's rows, by the files that its commit names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+from deltalake.exceptions import DeltaError
+from pyarrow.fs import FileType
+
+from sluice.columns.columns import Column
+from sluice.state_table.spans import FileBounds, LogChange
+from sluice.tables.stored_columns import stored_columns
+from sluice.tables.table_files import files_of_table, open_table
+
+_FILES = (b'{"add":', b'{"remove":')
+_MAPPED = "delta.columnMapping.mode"
+
+
+def log_changes(uri: str, after: int, upto: int) -> list[LogChange]:
+    """The changes of the versions above one, up to another, oldest first.
+
+    Raises FileNotFoundError where log cleanup has removed a commit.
+    """
+    mapped = _MAPPED in open_table(uri, upto).metadata().configuration
+    files, found = files_of_table(uri), []
+    for version in range(after + 1, upto + 1):
+        with files.open_input_stream(f"_delta_log/{version:020d}.json") as stream:
+            lines = stream.read().splitlines()
+        actions = [json.loads(line) for line in lines if line.startswith(_FILES)]
+        found.append(_change(version, actions, mapped))
+    return found
+
+
+def _change(version: int, actions: Iterable[Mapping[str, Any]], mapped: bool) -> LogChange:
+    added, removed, moved = [], [], False
+    known: int | None = 0
+    for action in actions:
+        ((kind, file),) = action.items()
+        if not file.get("dataChange", True):
+            moved = True
+        elif kind == "remove":
+            removed.append(FileBounds(file["path"]))
+        else:
+            stats = json.loads(file.get("stats") or "{}")
+            added.append(_bounds(file, {} if mapped else stats))
+            count = stats.get("numRecords")
+            known = None if count is None or known is None else known + count
+    return LogChange(version, tuple(added), tuple(removed), known, moved)
+
+
+def _bounds(file: Mapping[str, Any], stats: Mapping[str, Any]) -> FileBounds:
+    least, most = stats.get("minValues") or {}, stats.get("maxValues") or {}
+    nulls, partition = stats.get("nullCount") or {}, file.get("partitionValues") or {}
+
+    def of(name: str, kind: type) -> Any:
+        low, high = (each.get(name, partition.get(name)) for each in (least, most))
+        # Bounds say nothing of nulls.
+        return None if low is None or high is None or nulls.get(name) else (kind(low), kind(high))
+
+    return FileBounds(file["path"], of("_topic_id", str), of("_partition", int), of("_offset", int))
+
+
+def with_bounds(uri: str, version: int, files: Iterable[FileBounds]) -> tuple[FileBounds, ...]:
+    """Files of a version with their bounds, as far as its log states them.
+
+    Raises FileNotFoundError where the log has lost that version.
+    """
+    wanted = {unquote(each.path): each for each in files}
+    found = dict(wanted)
+    if wanted:
+        try:
+            actions = open_table(uri, version).get_add_actions(flatten=True)
+        except DeltaError as lost:
+            raise FileNotFoundError(f"{uri}: version {version}") from lost
+        for row in pa.table(actions).to_pylist():
+            if (path := unquote(row["path"])) in wanted:
+                found[path] = _flat_bounds(wanted[path].path, row)
+    return tuple(found.values())
+
+
+def _flat_bounds(path: str, row: Mapping[str, Any]) -> FileBounds:
+    def of(name: str) -> Any:
+        whole = row.get(f"partition.{name}")
+        low, high = row.get(f"min.{name}", whole), row.get(f"max.{name}", whole)
+        nulls = row.get(f"null_count.{name}")
+        return None if low is None or high is None or nulls else (low, high)
+
+    return FileBounds(path, of("_topic_id"), of("_partition"), of("_offset"))
+
+
+def missing_files(uri: str, files: Iterable[FileBounds]) -> Iterator[str]:
+    """The paths of those files that the table's storage no longer has."""
+    paths = [unquote(each.path) for each in files]
+    folder = files_of_table(uri)
+    inside = [each for each in paths if not each.startswith("/") and "://" not in each]
+    for each in folder.get_file_info(inside):
+        if each.type is FileType.NotFound:
+            yield each.path
+
+
+def columns_at(uri: str, version: int) -> tuple[Column, ...]:
+    """The columns that a table had at a version."""
+    return stored_columns(open_table(uri, version))

@@ -1,0 +1,155 @@
+"""The log of a state table, read with delta-rs: where it stands, and who wrote to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from deltalake import DeltaTable, Transaction
+from pyarrow.fs import PyFileSystem
+
+from sluice.columns.columns import Column
+from sluice.state_table.commits import REBUILDING, StateCommit, app_id
+from sluice.state_table.rules import StateRules
+from sluice.state_table.standing import FoundState, StateVersion
+from sluice.tables.empty_commit import commit_only_ids
+from sluice.tables.ownership import owner_of
+from sluice.tables.refusals import reading, reading_log
+from sluice.tables.stored_columns import stored_columns
+from sluice.tables.table_files import answered, files_of_table
+from sluice.tables.table_there import table_there
+
+_FILES = (b'{"add":', b'{"remove":')
+_MOVES = b'"dataChange":false'
+
+
+class StateLog:
+    """The log of a pipeline's state table."""
+
+    def __init__(self, uri: str, pipeline: str) -> None:
+        self.uri = uri
+        self._pipeline = pipeline
+
+    def snapshot(self) -> StateSnapshot:
+        """The table as it is now. Raises CommitUnknown where its log is unreadable."""
+        with reading_log():
+            table = table_there(self.uri)
+        return StateSnapshot(self.uri, self._pipeline, table)
+
+
+class StateSnapshot:
+    """A state table at one version; everything is empty where there is no table yet."""
+
+    def __init__(self, uri: str, pipeline: str, table: DeltaTable | None) -> None:
+        self.uri = uri
+        self._app_id = app_id(pipeline)
+        self._table = table
+
+    @property
+    def version(self) -> int | None:
+        """The table's version; None while there is no table."""
+        return None if self._table is None else int(self._table.version())
+
+    @property
+    def table_id(self) -> str | None:
+        """The table's Delta id; None while there is no table."""
+        return None if self._table is None else str(self._table.metadata().id)
+
+    @property
+    def owner(self) -> str | None:
+        """The pipeline that it says it belongs to."""
+        return None if self._table is None else owner_of(self._table)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The table's columns; none where there is no table yet."""
+        return () if self._table is None else stored_columns(self._table)
+
+    @property
+    def stands_at(self) -> int | None:
+        """The version of the log that it stands at, by its transaction id; None where it has none.
+
+        This is the commit rule: nothing else decides.
+        """
+        if self._table is None:
+            return None
+        with reading(self.uri):
+            found: int | None = self._table.transaction_version(self._app_id)
+        return found
+
+    def found(self, rules: StateRules) -> FoundState | None:
+        """What is to be judged of it; None while there is no table."""
+        if self._table is None:
+            return None
+        return FoundState(
+            str(self.table_id),
+            int(self._table.version()),
+            self.stands_at,
+            rules.digest(self.columns),
+            tuple(self._versions()),
+        )
+
+    def _versions(self) -> Iterator[StateVersion]:
+        """The newest versions, back to those that were judged before the newest commit of ours."""
+        assert self._table is not None
+        files, judged = files_of_table(self.uri), -1
+        for version in range(self._table.version(), -1, -1):
+            found = _version(files, version, self._app_id)
+            if found is None:
+                return
+            yield found
+            if found.commit is not None:
+                judged = max(judged, found.commit.state_version or -1)
+            if found.stands_at is not None and (version <= judged or _is_whole(found)):
+                return
+
+    def advance(self, commit: StateCommit, now: datetime) -> None:
+        """Say in an empty commit that the table stands at a later version of the log.
+
+        Raises CommitConflict where another process has said so since.
+        """
+        self._commit(commit.data_version, now, commit.text)
+
+    def begin_rebuild(self, now: datetime) -> None:
+        """Say in an empty commit that the table stands at no version, while it is built anew.
+
+        Raises as `advance`.
+        """
+        self._commit(REBUILDING, now, None)
+
+    def _commit(self, version: int, now: datetime, told: str | None) -> None:
+        assert self._table is not None, "the caller has found it"
+        moment = int(now.timestamp() * 1000)
+        commit_only_ids(self._table, [Transaction(self._app_id, version, moment)], now, told)
+
+    @property
+    def size(self) -> int | None:
+        """The bytes of its files; None while there is no table."""
+        if self._table is None:
+            return None
+        with answered(self.uri):
+            sizes = self._table.get_add_actions(flatten=True).column("size_bytes").to_pylist()
+        return sum(sizes)
+
+
+def _is_whole(found: StateVersion) -> bool:
+    """Whether the version wrote all rows anew."""
+    return found.commit is not None and found.commit.kind == "everything"
+
+
+def _version(files: PyFileSystem, version: int, wanted: str) -> StateVersion | None:
+    """A version by its commit; None where log cleanup has removed that."""
+    try:
+        with files.open_input_stream(f"_delta_log/{version:020d}.json") as stream:
+            lines = stream.read().splitlines()
+    except FileNotFoundError:
+        return None
+    changes = any(line.startswith(_FILES) and _MOVES not in line for line in lines)
+    actions = [json.loads(line) for line in lines if not line.startswith(_FILES)]
+    info: Mapping[str, Any] = next((e["commitInfo"] for e in actions if "commitInfo" in e), {})
+    ids = {each["txn"]["appId"]: each["txn"]["version"] for each in actions if "txn" in each}
+    ours = StateCommit.read(info.get("userMetadata")) if wanted in ids else None
+    operation = info.get("operation", "commit without a name")
+    return StateVersion(version, operation, changes, ids.get(wanted), ours)
