@@ -17,7 +17,6 @@ from sluice.lake.jars.jar_set import S3, SPARK
 from sluice.lake.jars.supplied import supplies_jars
 from sluice.lake.java_options import options_for, server_options
 from sluice.lake.log_store import check_log_store
-from sluice.lake.opened import OpenSpark
 from sluice.lake.own_classes import OWN_CLASSES_CONF
 from sluice.lake.requirements import STATIC
 from sluice.lake.s3_conf import s3_conf
@@ -29,6 +28,8 @@ from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from sluice.lake.opened import OpenSpark
 
 log = logging.getLogger(__name__)
 

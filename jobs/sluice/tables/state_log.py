@@ -76,8 +76,8 @@ class StateSnapshot:
         if self._table is None:
             return None
         with reading(self.uri):
-            found: int | None = self._table.transaction_version(self._app_id)
-        return found
+            found = self._table.transaction_version(self._app_id)
+        return None if found is None else int(found)
 
     def found(self, rules: StateRules) -> FoundState | None:
         """What is to be judged of it; None while there is no table."""

@@ -1,4 +1,4 @@
-"""Refreshing on Spark: the state is the newest row of each key, after whatever the log went through."""
+"""Refreshing on Spark: the state is the newest row of each key, whatever the log went through."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import produce
 
