@@ -20,6 +20,8 @@ Actions = list[dict[str, Any]]
 class DataFile:
     path: str
     partition_values: tuple[tuple[str, str | None], ...] = ()
+    # What Delta's log says of the rows that are deleted in it.
+    vector: tuple[tuple[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,13 @@ class Version:
 
 @dataclass
 class TableLog:
-    """All versions that the log still tells; `base` is the number of a checkpoint, or -1."""
+    """All versions that the log still tells; `base` is the number of a checkpoint, or -1.
+
+    With `vectors` a file may have a deletion vector. A version does not say whether it got one.
+    """
 
     root: Path
+    vectors: bool = False
     base: int = -1
     base_files: dict[str, DataFile] = field(default_factory=dict)
     base_transactions: dict[str, int] = field(default_factory=dict)
@@ -102,9 +108,11 @@ class TableLog:
     def _adds(self, actions: Actions) -> Iterator[DataFile]:
         for add in (action["add"] for action in actions if action.get("add")):
             path = self._absolute(add["path"])
-            if add.get("deletionVector"):
-                raise Unjudgeable(f"{path}: deletion vectors are not read by this oracle")
-            yield DataFile(path, tuple(sorted(dict(add.get("partitionValues") or {}).items())))
+            vector = dict(add.get("deletionVector") or {})
+            if vector and not self.vectors:
+                raise Unjudgeable(f"{path}: deletion vectors are not read by this invariant")
+            values = dict(add.get("partitionValues") or {})
+            yield DataFile(path, tuple(sorted(values.items())), tuple(vector.items()))
 
     def _absolute(self, path: str) -> str:
         url = urlparse(path)
@@ -127,16 +135,20 @@ class TableLog:
             self.partition_columns = tuple(meta.get("partitionColumns") or ())
 
 
-def read_log(root: Path | str) -> TableLog:
-    """A table that does not exist has no versions and no schema."""
-    log = TableLog(Path(root).resolve())
+def read_log(root: Path | str, upto: int | None = None, vectors: bool = False) -> TableLog:
+    """The log up to a version, or all. A table that does not exist has no versions, no schema."""
+    log = TableLog(Path(root).resolve(), vectors)
     folder = log.root / "_delta_log"
     commits = {int(p.stem): p for p in folder.glob("*.json") if p.stem.isdigit()}
     if not commits and not list(folder.glob("*.checkpoint*.parquet")):
         return log
     if 0 not in commits:
         log.start_from_checkpoint(*_oldest_checkpoint(folder, commits))
+    if upto is not None and upto < log.base:
+        raise Unjudgeable(f"{folder}: version {upto} is gone, {log.base} is the oldest")
     for number in sorted(number for number in commits if number > log.base):
+        if upto is not None and number > upto:
+            break
         if number != (log.versions[-1].number if log.versions else log.base) + 1:
             raise Unjudgeable(f"{folder}: version {number} does not follow the one before it")
         # As bytes: to a text, more ends a line than a line break.

@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tests.oracle.deletion_vectors import deleted_rows
 from tests.oracle.delta_log import DataFile, TableLog
 from tests.oracle.violation import Unjudgeable
 
@@ -61,7 +63,10 @@ def read_live(log: TableLog, columns: Iterable[str]) -> pa.Table:
 
 
 def read_file(log: TableLog, file: DataFile, columns: list[str]) -> pa.Table:
-    """Columns added to the table after the file was written are null, as Delta has it."""
+    """Without the rows that its deletion vector names.
+
+    Columns added to the table after the file was written are null, as Delta has it.
+    """
     if not Path(file.path).exists():
         raise FileNotFoundError(file.path)
     parquet = pq.ParquetFile(file.path, coerce_int96_timestamp_unit="us")
@@ -70,7 +75,12 @@ def read_file(log: TableLog, file: DataFile, columns: list[str]) -> pa.Table:
     held = parquet.read([*there]).rename_columns(there)
     values = {name: dict(file.partition_values).get(log.in_files[name]) for name in columns}
     arrays = [_column(log, held, name, values) for name in columns]
-    return pa.table(arrays, names=columns)
+    table = pa.table(arrays, names=columns)
+    if not file.vector:
+        return table
+    kept = np.ones(table.num_rows, bool)
+    kept[deleted_rows(log.root, dict(file.vector))] = False
+    return table.filter(pa.array(kept))
 
 
 def _column(

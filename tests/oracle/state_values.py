@@ -1,0 +1,45 @@
+"""Values of rows as the state table compares them: equal ones are one value, ordered ones sort."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+Value = Any
+
+
+def plain(value: Value) -> Value:
+    """The same for all values that are equal, to be compared and to be a key of a dict.
+
+    NaN is one object, as Python finds an object in a tuple or a dict by its identity first.
+    """
+    if isinstance(value, float):
+        # Without the sign of a zero.
+        return math.nan if math.isnan(value) else value + 0.0
+    if isinstance(value, dict):
+        return tuple((name, plain(each)) for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(plain(each) for each in value)
+    return value
+
+
+def equal(one: Value, other: Value) -> bool:
+    return (plain(one),) == (plain(other),)
+
+
+def rank(value: Value) -> tuple[Any, ...]:
+    """Sorts as Spark does: null is the smallest value, NaN the greatest, also inside others."""
+    if value is None:
+        return (0,)
+    if isinstance(value, float) and math.isnan(value):
+        return (2,)
+    if isinstance(value, dict):
+        return 1, tuple(rank(each) for each in value.values())
+    if isinstance(value, list | tuple):
+        return 1, tuple(rank(each) for each in value)
+    return 1, value
+
+
+def stands_for_missing(value: Value, placeholder: str) -> bool:
+    """Whether it is the placeholder: as text, as its bytes in UTF-8, or a list of it alone."""
+    return value in (placeholder, placeholder.encode(), [placeholder])
