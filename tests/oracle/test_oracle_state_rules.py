@@ -1,0 +1,264 @@
+"""What the oracle takes for the state of a log: order, keys, deletions, placeholders."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.oracle import StateRules, Unjudgeable
+from tests.oracle.state import NoOrder, Row, State, expected_state
+from tests.oracle.state_values import equal, plain, rank
+from tests.oracle.state_world import record
+
+RANKS = {"A": 0, "B": 1}
+KEY = ("_key_id",)
+BY_OFFSET = StateRules(KEY)
+BY_PRICE = StateRules(KEY, order_by=("price", "name"))
+
+
+def offsets(state: State) -> dict[Any, int]:
+    """Key → the offset of its row."""
+    return {key[0]: row["_offset"] for key, row in state.items()}
+
+
+def newest(rules: StateRules, *rows: Row) -> dict[Any, int]:
+    return offsets(expected_state(rows, rules, RANKS))
+
+
+def test_the_greatest_offset_of_a_partition_counts() -> None:
+    rows = [record(1, (0, 7)), record(1, (0, 9)), record(1, (0, 8)), record(2, (1, 3))]
+    assert newest(BY_OFFSET, *rows) == {1: 9, 2: 3}
+
+
+def test_a_later_topic_id_comes_after_all_offsets_of_an_earlier_one() -> None:
+    rows = [record(1, (0, 0), _topic_id="B"), record(1, (1, 9))]
+    assert newest(BY_OFFSET, *rows) == {1: 0}
+
+
+def test_declared_columns_come_first_one_after_the_other() -> None:
+    rows = [
+        record(1, (0, 9), price=1.0, name="z"),
+        record(1, (1, 5), price=2.0, name="a"),
+        record(1, (0, 1), price=2.0, name="b", _topic_id="A"),
+        record(1, (0, 0), price=2.0, name=None, _topic_id="B"),
+    ]
+    assert newest(BY_PRICE, *rows) == {1: 1}
+
+
+def test_of_equal_declared_columns_rank_offset_and_partition_decide() -> None:
+    rows = [record(1, (0, 9)), record(1, (1, 9)), record(1, (2, 8))]
+    state = expected_state(rows, BY_PRICE, RANKS)
+    assert state[(1,)]["_partition"] == 1
+    assert newest(BY_PRICE, *rows, record(1, (0, 0), _topic_id="B")) == {1: 0}
+
+
+def test_null_is_the_smallest_and_nan_the_greatest() -> None:
+    values = [None, -math.inf, -1.0, -0.0, 1.0, math.inf, math.nan]
+    ranks = [rank(value) for value in values]
+    assert ranks == sorted(ranks)
+    assert len({*ranks}) == len(values)
+    assert rank(0.0) == rank(-0.0)
+    assert rank([None, 2]) < rank([1]) < rank([1, None]) < rank([1, 0])
+    assert rank({"a": None, "b": 9}) < rank({"a": 1, "b": None})
+    assert rank(b"\x7f") < rank(b"\x80")
+    assert rank("\uffff") < rank("\U00010000"), "by code point, as bytes of UTF-8 sort"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (math.nan, float("nan")),
+        (0.0, -0.0),
+        ([math.nan, None], [float("nan"), None]),
+        ({"a": -0.0}, {"a": 0.0}),
+        (Decimal("1.0"), Decimal("1.00")),
+    ],
+)
+def test_values_that_are_one_key(one: Any, other: Any) -> None:
+    assert equal(one, other)
+    rows = [record(None, (0, 0), price=one), record(None, (0, 1), price=other)]
+    state = expected_state(rows, StateRules(("price",)), RANKS)
+    assert [row["_offset"] for row in state.values()] == [1]
+    assert state[(plain(one),)] is state[(plain(other),)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(b"a", b"b"), ("a", "A"), ([], [None]), ({"a": None}, {"a": 0}), (0.0, 5e-324)],
+)
+def test_values_that_are_two_keys(one: Any, other: Any) -> None:
+    assert not equal(one, other)
+    rows = [record(None, (0, 0), price=one), record(None, (0, 1), price=other)]
+    assert len(expected_state(rows, StateRules(("price",)), RANKS)) == 2
+
+
+def test_a_key_of_two_columns_without_one_of_them_is_none() -> None:
+    rules = StateRules(("_key_id", "name"))
+    rows = [record(1, (0, 0), name="a"), record(1, (0, 1), name="b"), record(1, (0, 2))]
+    assert {*expected_state(rows, rules, RANKS)} == {(1, "a"), (1, "b")}
+    assert rules.unkeyed_in(rows) == [rows[2]]
+
+
+@pytest.mark.parametrize(
+    ("rules", "other"),
+    [
+        (BY_OFFSET, {"_partition": 1}),
+        (BY_OFFSET, {"_topic": "u", "_topic_id": "B"}),
+        (BY_PRICE, {"_topic": "u", "_topic_id": "A2"}),
+    ],
+    ids=["partitions", "topics", "topics at the same place"],
+)
+def test_a_key_without_order_is_told_with_both_places(
+    rules: StateRules, other: dict[str, Any]
+) -> None:
+    rows = [record(1, (0, 4)), record(1, (0, 4), **other), record(2, (1, 4))]
+    with pytest.raises(NoOrder, match=r"key 1 has no order between \w\[\d\] 4 .* and \w") as none:
+        expected_state(rows, rules, {**RANKS, "A2": 0})
+    assert none.value.key == (1,)
+    assert none.value.first != none.value.second
+
+
+def test_a_key_that_moved_with_a_later_topic_id_has_an_order() -> None:
+    assert newest(BY_OFFSET, record(1, (0, 4)), record(1, (1, 2), _topic_id="B")) == {1: 2}
+
+
+def test_a_tombstone_deletes_and_so_does_what_the_rules_say() -> None:
+    rules = StateRules(KEY, deletes=lambda row: row["_op"] == "d")
+    rows = [
+        record(1, (0, 0)),
+        record(2, (0, 1), _tombstone=True),
+        record(3, (0, 2), _op="d"),
+        record(4, (0, 3), _op="d"),
+        record(4, (0, 4), _op="c"),
+    ]
+    state = expected_state(rows, rules, RANKS)
+    assert [row["_deleted"] for row in state.values()] == [False, True, True, False]
+
+
+def test_a_truncation_deletes_the_keys_below_it() -> None:
+    rules = StateRules(KEY, ("price",), truncates=lambda row: row["_op"] == "t")
+    rows = [
+        record(1, (0, 0), price=1.0),
+        record(None, (0, 1), price=2.0, _op="t"),
+        record(2, (1, 0), price=3.0),
+    ]
+    state = expected_state(rows, rules, RANKS)
+    assert {key: row["_deleted"] for key, row in state.items()} == {(1,): True, (2,): False}
+    assert rules.unkeyed_in(rows) == []
+    with pytest.raises(NoOrder):
+        expected_state(rows, StateRules(KEY, truncates=rules.truncates), RANKS)
+
+
+def test_a_placeholder_takes_the_next_older_value() -> None:
+    rules = StateRules(KEY, unavailable="?")
+    rows = [
+        record(1, (0, 0), name="old", photo=b"old", tags=["old"]),
+        record(1, (0, 1), name="new", photo=None, tags=["?", "?"]),
+        record(1, (0, 2), name="?", photo=b"?", tags=["?"]),
+        record(1, (0, 3), name="?", photo=b"?", tags=["?"]),
+    ]
+    row = expected_state(rows, rules, RANKS)[(1,)]
+    assert (row["_offset"], row["name"], row["photo"]) == (3, "new", None)
+    assert row["tags"] == ["?", "?"]
+    first = expected_state(rows[3:], rules, RANKS)[(1,)]
+    assert (first["name"], first["photo"], first["tags"]) == (None, None, None)
+    assert expected_state(rows, BY_OFFSET, RANKS)[(1,)]["name"] == "?"
+
+
+def test_a_key_that_reads_like_the_placeholder_stays() -> None:
+    rules = StateRules(("name",), unavailable="?")
+    assert [*expected_state([record(1, (0, 0), name="?")], rules, RANKS)] == [("?",)]
+
+
+def test_a_topic_id_without_a_plan_is_not_judged() -> None:
+    with pytest.raises(Unjudgeable, match="no plan names its topic id"):
+        expected_state([record(1, (0, 0), _topic_id="C")], BY_OFFSET, RANKS)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"key": ()}, "at least one column"),
+        ({"key": ["a"]}, "a tuple"),
+        ({"key": ("a", "a")}, "different columns"),
+        ({"order_by": ["a"]}, "a tuple"),
+        ({"unkeyed": "drop"}, "stop or ignore"),
+    ],
+)
+def test_wrong_rules_are_refused(wrong: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        StateRules(**{"key": KEY, **wrong})
+
+
+FLOATS = st.sampled_from([None, -1.0, -0.0, 0.0, 2.0, math.nan])
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> list[Row]:
+    """Rows of few keys in two partitions and two topic ids, each place once."""
+    places = draw(st.lists(st.tuples(st.sampled_from("AB"), st.integers(0, 1)), max_size=25))
+    names = st.sampled_from([None, "a", "b", "?"])
+    return [
+        record(
+            draw(st.sampled_from([None, 1, 2, 3])),
+            (partition, offset),
+            _topic_id=topic_id,
+            price=draw(FLOATS),
+            name=draw(names),
+            _tombstone=draw(st.booleans()),
+        )
+        for offset, (topic_id, partition) in enumerate(places)
+    ]
+
+
+ORDERED = StateRules(("_key_id",), order_by=("price",), unavailable="?")
+PLAIN = StateRules(("_key_id",), order_by=("price",))
+DOUBLE_KEY = StateRules(("price",), order_by=("name",))
+
+
+def same(one: State, other: State) -> bool:
+    return {key: plain(row) for key, row in one.items()} == {
+        key: plain(row) for key, row in other.items()
+    }
+
+
+@given(logs(), st.randoms(use_true_random=False), st.sampled_from([ORDERED, PLAIN, DOUBLE_KEY]))
+def test_the_order_in_which_rows_lie_does_not_matter(
+    log: list[Row], random: Any, rules: StateRules
+) -> None:
+    shuffled = random.sample(log, len(log))
+    assert same(expected_state(log, rules, RANKS), expected_state(shuffled, rules, RANKS))
+
+
+@given(logs(), st.integers(0, 25), st.sampled_from([PLAIN, DOUBLE_KEY]))
+def test_a_log_in_two_spans_has_the_state_of_the_whole(
+    log: list[Row], cut: int, rules: StateRules
+) -> None:
+    first = expected_state(log[:cut], rules, RANKS)
+    second = expected_state([*first.values(), *log[cut:]], rules, RANKS)
+    assert same(second, expected_state(log, rules, RANKS))
+
+
+@given(logs(), st.integers(0, 25))
+def test_with_placeholders_so_has_a_log_that_is_cut_in_its_order(log: list[Row], cut: int) -> None:
+    log = [{**row, "_topic_id": "A", "price": None} for row in log]
+    first = expected_state(log[:cut], ORDERED, RANKS)
+    second = expected_state([*first.values(), *log[cut:]], ORDERED, RANKS)
+    assert same(second, expected_state(log, ORDERED, RANKS))
+
+
+def test_a_late_row_may_be_what_a_placeholder_stands_for() -> None:
+    """So a state that only goes forward must look into the log where both are in use."""
+    log = [record(1, (0, 0), price=2.0, name="?"), record(1, (0, 1), price=1.0, name="late")]
+    assert expected_state(log, ORDERED, RANKS)[(1,)]["name"] == "late"
+    first = expected_state(log[:1], ORDERED, RANKS)
+    assert first[(1,)]["name"] is None
+    assert not same(
+        expected_state([*first.values(), log[1]], ORDERED, RANKS),
+        expected_state(log, ORDERED, RANKS),
+    )
