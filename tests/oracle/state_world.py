@@ -15,10 +15,11 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
 from tests.oracle.offsets_rows import COLUMNS
-from tests.oracle.state import Row
-from tests.oracle.state_verdict import COUNTS
+from tests.oracle.state import Row, StateRules
+from tests.oracle.state_verdict import COUNTS, judge_state
 from tests.oracle.world_schemas import RECORD, SCHEMAS
 
+BY_KEY = StateRules(("_key_id",))
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 FIELDS = pa.schema(
     [
@@ -78,18 +79,20 @@ class StateWorld:
     spans: list[list[Row]]
     commits: list[Commit]
     topics: list[tuple[str, str]] = field(default_factory=lambda: [("t", "A")])
+    table: str = "t"
 
     def write(self, warehouse: Path) -> None:
+        data = warehouse / self.table
         for rows in self.spans:
-            write_deltalake(warehouse / "t", pa.Table.from_pylist(rows, DATA), mode="append")
-        table_id = DeltaTable(warehouse / "t").metadata().id
+            write_deltalake(data, pa.Table.from_pylist(rows, DATA), mode="append")
+        table_id = DeltaTable(data).metadata().id
         plans = [
             planned(topic, topic_id, number)
             for number, (topic, topic_id) in enumerate(self.topics, 1)
         ]
-        write_deltalake(warehouse / "t__offsets", pa.Table.from_pylist(plans, SCHEMAS["offsets"]))
+        write_deltalake(f"{data}__offsets", pa.Table.from_pylist(plans, SCHEMAS["offsets"]))
         for number, commit in enumerate(self.commits):
-            self._commit(warehouse / "t__state", number, commit, str(table_id))
+            self._commit(Path(f"{data}__state"), number, commit, str(table_id))
 
     def _commit(self, root: Path, number: int, commit: Commit, table_id: str) -> None:
         told = {"data_table_id": table_id, "data_version": commit.data_version, "digest": "d"}
@@ -107,6 +110,28 @@ class StateWorld:
         written = log.read_text(encoding="utf-8")
         renamed = written.replace('"operation":"WRITE"', f'"operation":"{commit.operation}"')
         log.write_text(renamed, encoding="utf-8")
+
+
+LOG = [record(key, (0, key)) for key in range(3)]
+GONE = record(2, (0, 3), _tombstone=True)
+
+
+def two_versions() -> StateWorld:
+    """Three keys, of which the last is deleted."""
+    first = [kept(row) for row in LOG]
+    second = [*first[:2], kept(GONE, deleted=True)]
+    return StateWorld([LOG, [GONE]], [Commit(0, first), Commit(1, second)])
+
+
+def judged(warehouse: Path, rules: StateRules = BY_KEY, **said: Any) -> str:
+    """The verdict on the state of a little world, a line for each violation."""
+    return "\n".join(judge_state(warehouse, "t", "p", rules, **said))
+
+
+def verdict(world: StateWorld, warehouse: Path, rules: StateRules = BY_KEY, **said: Any) -> str:
+    """Write the world there, and judge it."""
+    world.write(warehouse)
+    return judged(warehouse, rules, **said)
 
 
 def planned(topic: str, topic_id: str, number: int, lane: str = "forward") -> Row:

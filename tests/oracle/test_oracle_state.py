@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.oracle import StateRules, judge_state
-from tests.oracle.state_world import STATE, T0, Commit, StateWorld, kept, record
+from tests.oracle import StateRules
+from tests.oracle.state_world import STATE, T0, Commit, StateWorld, kept, record, verdict
 
 RULES = StateRules(
     ("_key_id",), deletes=lambda row: row["_op"] == "d", unavailable="?", unkeyed="ignore"
@@ -48,13 +48,8 @@ def right() -> StateWorld:
     return StateWorld([FIRST, SECOND, THIRD], [Commit(0, before), Commit(2, after)])
 
 
-def verdict(world: StateWorld, warehouse: Path, rules: StateRules = RULES, **said: Any) -> str:
-    world.write(warehouse)
-    return "\n".join(judge_state(warehouse, "t", "p", rules, **said))
-
-
 def test_a_right_state_is_right_at_every_version(tmp_path: Path) -> None:
-    assert verdict(right(), tmp_path) == ""
+    assert verdict(right(), tmp_path, RULES) == ""
 
 
 Plant = Callable[[StateWorld], None]
@@ -182,4 +177,4 @@ FAULTS: dict[str, tuple[Plant, str]] = {
 def test_a_planted_fault_is_told(tmp_path: Path, plant: Plant, told: str) -> None:
     world = right()
     plant(world)
-    assert told in verdict(world, tmp_path)
+    assert told in verdict(world, tmp_path, RULES)

@@ -21,10 +21,11 @@ from sluice.progress.resources import PipelineResources
 from sluice.protocol.settle.write_receipts import Settlement
 
 from local.embedded.spark_server import SparkServer
-from tests.oracle import Verdict, assert_exact, judge
+from tests.oracle import StateRules, Verdict, assert_exact, judge, judge_state
 from tests.worlds.command_line import run_main
 from tests.worlds.processes import JAVA_TUNING, SLUICE, Run, start
 from tests.worlds.records import numbered, produce
+from tests.worlds.state_rules import Deletes, rules_of
 from tests.worlds.written_lake.broker_records import broker_records
 from tests.worlds.written_lake.engine import WrittenEngine
 
@@ -183,6 +184,21 @@ class Installed:
             }
         where = (self.bootstrap, self.warehouse, self.name, self.name, self.topics)
         return oracle(*where, **{"group": self.group, **expectations})
+
+    def judge_state(self, rules: StateRules | None = None, **said: Any) -> None:
+        """AssertionError with all that is wrong with the state table; see `state_violations`."""
+        if told := self.state_violations(rules, **said):
+            raise AssertionError("\n".join(told))
+
+    def state_violations(
+        self, rules: StateRules | None = None, deletes: Deletes | None = None, **said: Any
+    ) -> list[str]:
+        """What the oracle says of the state table. Without `rules` by the spec's, and `deletes`.
+
+        `said` is `collected`, `caught_up`.
+        """
+        rules = rules or rules_of(self.keys, self.data, deletes)
+        return judge_state(self.warehouse, self.name, self.name, rules, **said)
 
     def rows(self, table: str = "") -> list[dict[str, Any]]:
         """Rows of the data table, or of another table in the warehouse; [] without a table."""
