@@ -52,7 +52,7 @@ def test_a_right_state_is_right_at_every_version(tmp_path: Path) -> None:
     assert verdict(right(), tmp_path, RULES) == ""
 
 
-Plant = Callable[[StateWorld], None]
+Plant = Callable[[StateWorld], Any]
 
 
 def edit(version: int, change: Callable[[list[Any]], Any]) -> Plant:
