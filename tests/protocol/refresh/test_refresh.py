@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from sluice.errors import StateStopped
+from sluice.operations.backfill.selection import whole_batches
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import produce
@@ -28,17 +30,24 @@ def trips(topic: Topic, pipeline: Pipelines) -> Installed:
 
 def put(trips: Installed, key: int, value: dict[str, Any] | None, partition: int = 0) -> None:
     sent = None if value is None else json.dumps({"id": key, **value}).encode()
-    produce(
-        trips.bootstrap, trips.topics[0], [sent], partition, key=json.dumps({"id": key}).encode()
-    )
+    named = json.dumps({"id": key}).encode()
+    produce(trips.bootstrap, trips.topics[0], [sent], partition, key=named)
+
+
+def refreshed(trips: Installed) -> list[Any]:
+    found = trips.open().refresh()
+    trips.judge_state()
+    return found
 
 
 def state(trips: Installed) -> dict[int, tuple[Any, bool]]:
-    rows = (
-        trips.session().read.format("delta").load(str(trips.warehouse / "trips__state")).collect()
-    )
-    assert len({row["_key_id"] for row in rows}) == len(rows)
+    read = trips.session().read.format("delta").load(str(trips.warehouse / "trips__state"))
+    rows = read.collect()
     return {row["_key_id"]: (row["v"], row["_deleted"]) for row in rows}
+
+
+def sql(trips: Installed, statement: str) -> None:
+    trips.session().sql(statement.format(log=f"delta.`{trips.data}`")).collect()
 
 
 def test_the_newest_row_of_each_key_is_there_and_deleted_keys_stay(trips: Installed) -> None:
@@ -46,12 +55,162 @@ def test_the_newest_row_of_each_key_is_there_and_deleted_keys_stay(trips: Instal
     put(trips, 1, {"v": "b"})
     put(trips, 2, {"v": "c"}, partition=1)
     trips.run()
-    trips.open().refresh()
+    refreshed(trips)
     assert state(trips) == {1: ("b", False), 2: ("c", False)}
     put(trips, 1, None)
     put(trips, 3, {"v": "d"})
     trips.run()
-    (followed,) = trips.open().refresh()
+    (followed,) = refreshed(trips)
     assert (followed.counts.inserted, followed.counts.deleted) == (1, 1)
     assert state(trips) == {1: (None, True), 2: ("c", False), 3: ("d", False)}
-    assert trips.open().refresh() == []
+    assert refreshed(trips) == []
+
+
+def test_others_delete_update_and_restore_rows_of_the_log(trips: Installed) -> None:
+    for value in ("a", "b"):
+        put(trips, 1, {"v": value})
+        put(trips, 2, {"v": value}, partition=1)
+        trips.run()
+    refreshed(trips)
+    before = trips.version()
+    sql(trips, "DELETE FROM {log} WHERE v = 'b' AND _key_id = 1")
+    (followed,) = refreshed(trips)
+    assert followed.span.kind == "rewritten" and followed.counts.updated == 1
+    sql(trips, "UPDATE {log} SET v = 'z' WHERE _key_id = 2")
+    refreshed(trips)
+    assert state(trips) == {1: ("a", False), 2: ("z", False)}
+    sql(trips, "DELETE FROM {log} WHERE _key_id = 1")
+    (followed,) = refreshed(trips)
+    assert followed.counts.deleted == 1
+    assert state(trips) == {2: ("z", False)}
+    sql(trips, f"RESTORE {{log}} TO VERSION AS OF {before}")
+    refreshed(trips)
+    assert state(trips) == {1: ("b", False), 2: ("b", False)}
+
+
+def test_a_range_that_is_read_again_gives_the_same_state(trips: Installed) -> None:
+    for value in ("a", "b", "c"):
+        put(trips, 1, {"v": value})
+        put(trips, 2, {"v": value}, partition=1)
+    trips.run()
+    refreshed(trips)
+    planned = trips.open().backfill(whole_batches(["forward-1-1"]), "test", "pytest")
+    trips.ingest(planned.work)
+    trips.settle()
+    refreshed(trips)
+
+
+def test_a_compaction_moves_the_state_without_spark(trips: Installed) -> None:
+    for value in ("a", "b"):
+        put(trips, 1, {"v": value})
+        trips.run()
+    refreshed(trips)
+    sql(trips, "OPTIMIZE {log}")
+    (followed,) = refreshed(trips)
+    assert followed.span.kind == "nothing"
+    put(trips, 1, {"v": "c"})
+    trips.run()
+    sql(trips, "OPTIMIZE {log}")
+    refreshed(trips)
+    assert state(trips) == {1: ("c", False)}
+
+
+def test_late_events_go_by_the_declared_order(trips: Installed) -> None:
+    trips.write_spec(state={"key": ["_key_id"], "order_by": ["seq"], "deleted_when": "v = 'gone'"})
+    put(trips, 1, {"v": "a", "seq": 5})
+    put(trips, 1, {"v": "b", "seq": 3}, partition=1)
+    trips.run()
+    deletes = lambda row: row["v"] == "gone"  # noqa: E731
+    trips.open().refresh()
+    trips.judge_state(deletes=deletes)
+    put(trips, 1, {"v": "c", "seq": 4})
+    put(trips, 2, {"v": "gone", "seq": 1})
+    trips.run()
+    (followed,) = trips.open().refresh()
+    trips.judge_state(deletes=deletes)
+    assert (followed.counts.stale, followed.counts.deleted) == (1, 1)
+
+
+def test_a_key_in_two_partitions_stops_the_state_and_not_the_log(trips: Installed) -> None:
+    put(trips, 1, {"v": "a"})
+    trips.run()
+    refreshed(trips)
+    put(trips, 1, {"v": "b"}, partition=1)
+    trips.run()
+    with pytest.raises(StateStopped, match=r"\[0\]@0 and .*\[1\]@0"):
+        trips.open().refresh()
+    trips.judge()
+
+
+def test_a_row_without_a_key_stops_the_state_unless_it_may_be_ignored(trips: Installed) -> None:
+    trips.write_spec(state={"key": ["id"]})
+    put(trips, 1, {"v": "a"})
+    put(trips, 1, None)
+    trips.run()
+    with pytest.raises(StateStopped, match=r"found null in 1 rows, such as .*\[0\]@1"):
+        trips.open().refresh()
+    trips.write_spec(state={"key": ["id"], "unkeyed": "ignore"})
+    (followed,) = refreshed(trips)
+    assert followed.counts.unkeyed == 1
+
+
+def test_a_placeholder_keeps_the_next_older_value(trips: Installed) -> None:
+    trips.write_spec(
+        state={"key": ["_key_id"], "order_by": ["seq"], "unavailable": "__unavailable"}
+    )
+    put(trips, 1, {"v": "a", "seq": 1})
+    put(trips, 1, {"v": "__unavailable", "seq": 2})
+    trips.run()
+    refreshed(trips)
+    put(trips, 1, {"v": "__unavailable", "seq": 9})
+    put(trips, 2, {"v": "__unavailable", "seq": 9})
+    trips.run()
+    refreshed(trips)
+    assert state(trips) == {1: ("a", False), 2: (None, False)}
+    put(trips, 1, {"v": "late", "seq": 5})
+    trips.run()
+    refreshed(trips)
+    assert state(trips)[1] == ("late", False)
+
+
+def test_columns_that_the_log_gets_are_in_the_state(trips: Installed) -> None:
+    trips.write_spec(evolution="add_columns")
+    put(trips, 1, {"v": "a"})
+    trips.run()
+    refreshed(trips)
+    sql(trips, "ALTER TABLE {log} ADD COLUMNS (noted STRING)")
+    refreshed(trips)
+    trips.write_spec(format={"type": "json", "schema": f"{SCHEMA}, w BIGINT"})
+    put(trips, 1, {"v": "b", "w": 7})
+    trips.run()
+    refreshed(trips)
+
+
+def test_types_that_are_widened_in_the_log_are_widened_in_the_state(trips: Installed) -> None:
+    schema = "id BIGINT, v STRING, seq {}"
+    trips.write_spec(evolution="widen", format={"type": "json", "schema": schema.format("INT")})
+    put(trips, 1, {"v": "a", "seq": 1})
+    trips.run()
+    refreshed(trips)
+    trips.write_spec(format={"type": "json", "schema": schema.format("BIGINT")})
+    put(trips, 1, {"v": "b", "seq": 2**40})
+    trips.run()
+    refreshed(trips)
+
+
+def test_a_log_whose_commits_are_gone_is_computed_whole(trips: Installed) -> None:
+    for value in ("a", "b"):
+        put(trips, 1, {"v": value})
+        trips.run()
+        refreshed(trips) if value == "a" else None
+    gone = trips.data / "_delta_log" / f"{trips.version():020d}.json"
+    put(trips, 2, {"v": "c"})
+    trips.run()
+    sql(trips, "SELECT 1")
+    from deltalake import DeltaTable
+
+    DeltaTable(trips.data).create_checkpoint()
+    gone.unlink()
+    (followed,) = trips.open().refresh()
+    assert followed.span.kind == "everything"
+    assert state(trips) == {1: ("b", False), 2: ("c", False)}
