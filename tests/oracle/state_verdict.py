@@ -21,7 +21,7 @@ from tests.oracle.state import (
     shown,
 )
 from tests.oracle.state_tables import Claim, Gone, Snapshot, claims, snapshot, topic_id_ranks
-from tests.oracle.state_values import equal
+from tests.oracle.state_values import equal, unchanged
 
 COUNTS = ("inserted", "updated", "deleted", "superseded", "stale", "unkeyed")
 
@@ -198,19 +198,20 @@ def _wrong_rows(expected: State, rows: list[Row], judged: StateTable) -> Iterato
     yield from _some("expected no row, found one", (key for key in found if key not in expected))
     repeated = (key for key, count in counted.items() if count > 1)
     yield from _some("expected one row, found several", repeated)
-    yield from _wrong_values(expected, found)
+    yield from _wrong_values(expected, found, judged.rules)
 
 
 def _key_columns(row: Row, judged: StateTable) -> dict[str, object]:
     return {column: row[column] for column in judged.rules.key}
 
 
-def _wrong_values(expected: State, found: State) -> Iterator[str]:
-    """The first few values of each column that are not what they should be."""
+def _wrong_values(expected: State, found: State, rules: StateRules) -> Iterator[str]:
+    """The keys whose row has another value than it should, column by column."""
     differing: dict[str, list[Key]] = {}
     for key, row in found.items():
         for column, value in expected.get(key, {}).items():
-            if column in row and not equal(row[column], value):
+            same = equal if column in rules.key else unchanged
+            if column in row and not same(row[column], value):
                 differing.setdefault(column, []).append(key)
     for column, keys in differing.items():
         first, wanted = found[keys[0]][column], expected[keys[0]][column]

@@ -52,6 +52,13 @@ def test_a_right_state_is_right_at_every_version(tmp_path: Path) -> None:
     assert verdict(right(), tmp_path, RULES) == ""
 
 
+def test_a_key_is_the_same_with_another_sign_of_its_zero(tmp_path: Path) -> None:
+    log = [record(1, (0, 0), price=0.0), record(1, (0, 1), price=-0.0)]
+    world = StateWorld([log], [Commit(0, [kept(log[1], price=0.0)])])
+    assert verdict(world, tmp_path, StateRules(("price",))) == ""
+    assert "price: expected -0.0" in verdict(world, tmp_path / "other")
+
+
 Plant = Callable[[StateWorld], Any]
 
 
@@ -90,6 +97,7 @@ FAULTS: dict[str, tuple[Plant, str]] = {
     ),
     "a value changed": (put(1, 4, name="D"), "key 4: name: expected 'd', found 'D'"),
     "bytes changed": (put(1, 1, photo=b"\xff"), "key 1: photo: expected b'\\xff\\x00'"),
+    "the sign of a zero lost": (put(0, 2, price=0.0), "key 2: price: expected -0.0, found 0.0"),
     "NaN lost": (put(0, 1, price=None), "key 1: price: expected nan, found None"),
     "a list instead of none": (put(0, 1, seen=[]), "key 1: seen: expected None, found []"),
     "none instead of a list": (put(0, 3, tags=None), "key 3: tags: expected [], found None"),

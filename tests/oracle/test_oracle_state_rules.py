@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.oracle import StateRules, Unjudgeable
 from tests.oracle.state import NoOrder, Row, State, expected_state
-from tests.oracle.state_values import equal, plain, rank
+from tests.oracle.state_values import equal, plain, rank, unchanged
 from tests.oracle.state_world import record
 
 RANKS = {"A": 0, "B": 1}
@@ -97,6 +97,13 @@ def test_values_that_are_two_keys(one: Any, other: Any) -> None:
     assert len(expected_state(rows, StateRules(("price",)), RANKS)) == 2
 
 
+def test_a_copy_keeps_the_sign_of_a_zero_and_nan_is_nan() -> None:
+    assert unchanged([math.nan, {"a": b"x"}], [float("nan"), {"a": b"x"}])
+    assert not unchanged(0.0, -0.0)
+    assert not unchanged([0.0], [-0.0])
+    assert not unchanged("1", 1)
+
+
 def test_a_key_of_two_columns_without_one_of_them_is_none() -> None:
     rules = StateRules(("_key_id", "name"))
     rows = [record(1, (0, 0), name="a"), record(1, (0, 1), name="b"), record(1, (0, 2))]
@@ -172,7 +179,8 @@ def test_a_placeholder_takes_the_next_older_value() -> None:
 
 def test_a_key_that_reads_like_the_placeholder_stays() -> None:
     rules = StateRules(("name",), unavailable="?")
-    assert [*expected_state([record(1, (0, 0), name="?")], rules, RANKS)] == [("?",)]
+    state = expected_state([record(1, (0, 0), name="?")], rules, RANKS)
+    assert {key: row["name"] for key, row in state.items()} == {("?",): "?"}
 
 
 def test_a_topic_id_without_a_plan_is_not_judged() -> None:

@@ -120,6 +120,16 @@ def test_a_column_that_came_later_is_in_later_states(tmp_path: Path) -> None:
     assert judged(tmp_path, caught_up=False) == ""
 
 
+def test_moments_beyond_those_of_python_are_compared(tmp_path: Path) -> None:
+    log = [record(1, (0, 0), _timestamp=4 * 10**17, seen=[{"at": -(10**18), "by": "x"}])]
+    world = StateWorld([log], [Commit(0, [kept(log[0])])])
+    assert verdict(world, tmp_path / "t") == ""
+    world.commits[0].rows[0]["_timestamp"] += 1
+    assert verdict(world, tmp_path / "u").endswith(
+        "_timestamp: expected 400000000000000000, found 400000000000000001"
+    )
+
+
 def test_topic_ids_rank_as_plans_saw_them(tmp_path: Path) -> None:
     rows = [
         planned("t", "B", 2),
