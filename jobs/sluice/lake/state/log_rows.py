@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from urllib.parse import unquote
 
+from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -21,7 +22,7 @@ _MOST_TERMS = 16
 def log_at(spark: SparkSession, uri: str, version: int, columns: Iterable[Column]) -> DataFrame:
     """The rows of the data table at a version: the columns that a state table has of it."""
     rows = spark.read.format("delta").option("versionAsOf", str(version)).load(uri)
-    return rows.select(*(rows[quoted(each.name)] for each in columns))
+    return rows.select(*_of(rows, columns))
 
 
 def log_in_files(
@@ -40,7 +41,17 @@ def log_in_files(
     if bounds := bounding(files):
         rows = rows.where(bounds)
     mine = rows.where(rows.metadataColumn("_metadata")["file_name"].isin(sorted(names)))
-    return mine.select(*(F.col(quoted(each.name)) for each in columns))
+    return mine.select(*_of(rows, columns))
+
+
+def _of(rows: DataFrame, columns: Iterable[Column]) -> Iterator[SparkColumn]:
+    """Columns of the rows; null in those that came later."""
+    there = {*rows.columns}
+    for each in columns:
+        if each.name in there:
+            yield F.col(quoted(each.name))
+        else:
+            yield F.lit(None).cast(str(each.type)).alias(each.name)
 
 
 def _names(path: str) -> set[str]:

@@ -47,16 +47,17 @@ class StateRows:
         judged = joined.select("found.*", *newest.beside("now"))
         is_known = F.col("now_order").isNotNull()
         is_newer = ~is_known | (F.col("newest") > F.col("now_order"))
-        kind = F.when(~is_newer, "stale").when(F.col("row")[DELETED], "deleted")
-        kind = kind.when(is_known, "updated").otherwise("inserted")
+        # The state does not say which of its values were filled; the log does.
         is_late = F.coalesce(F.col("oldest") < F.col("now_order"), F.lit(False))
+        is_late = is_late & bool(newest.fillable)
+        kind = F.when(~is_newer & ~is_late, "stale").when(F.col("row")[DELETED], "deleted")
+        kind = kind.when(is_known, "updated").otherwise("inserted")
         judged = judged.withColumns({"kind": kind, "late": is_late}).localCheckpoint()
         counts = self._counts(judged, added)
         Places(self.tables, newest).require_order(judged)
         newer = judged.where(newest.keyed() & (F.col("kind") != "stale"))
         if not newest.fillable:
             return newer.select("row.*"), counts
-        # The state does not say which of its values were filled; the log does.
         late = judged.where(newest.keyed() & F.col("late")).select(*newest.keys)
         from_log = newest.of(self._rows_of(late)).select(newest.filled().alias("row"))
         filled = newer.where(~F.col("late")).select(newest.filled("now_row").alias("row"))
