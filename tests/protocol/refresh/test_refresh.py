@@ -75,7 +75,7 @@ def test_others_delete_update_and_restore_rows_of_the_log(trips: Installed) -> N
     before = trips.version()
     sql(trips, "DELETE FROM {log} WHERE v = 'b' AND _key_id = 1")
     (followed,) = refreshed(trips)
-    assert followed.span.kind == "rewritten" and followed.counts.updated == 1
+    assert (followed.span.kind, followed.counts.updated) == ("rewritten", 1)
     sql(trips, "UPDATE {log} SET v = 'z' WHERE _key_id = 2")
     refreshed(trips)
     assert state(trips) == {1: ("a", False), 2: ("z", False)}

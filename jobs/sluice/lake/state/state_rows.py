@@ -20,6 +20,8 @@ from sluice.state_table.rules import DELETED
 
 _KINDS = ("inserted", "updated", "deleted", "stale")
 _SHOWN = 5
+# So many rows are sent to each task rather than sorted with those of a table.
+FEW = 200_000
 Made = tuple[DataFrame, StateCounts]
 """Rows for the state table, one for each key; one whose `_deleted` is null takes its key away."""
 
@@ -42,8 +44,9 @@ class StateRows:
     def appended(self) -> Made:
         """The newest rows of what was added, where they are newer than the state's."""
         newest, added = self.newest, self.tables.added()
-        found, now = newest.of(added).alias("found"), self._now(newest.fillable_names).alias("now")
-        joined = found.join(now, newest.on_key("found", "now"), "left")
+        found = newest.of(added).localCheckpoint()
+        now = self._now(newest.fillable_names, found)
+        joined = found.alias("found").join(now, newest.on_key("found", "now"), "left")
         judged = joined.select("found.*", *newest.beside("now"))
         is_known = F.col("now_order").isNotNull()
         is_newer = ~is_known | (F.col("newest") > F.col("now_order"))
@@ -55,6 +58,9 @@ class StateRows:
         judged = judged.withColumns({"kind": kind, "late": is_late}).localCheckpoint()
         counts = self._counts(judged, added)
         Places(self.tables, newest).require_order(judged)
+        if counts.changed <= FEW:
+            # One file is written, and not one for each task that read: every later look opens it.
+            judged = F.broadcast(judged.coalesce(1))
         newer = judged.where(newest.keyed() & (F.col("kind") != "stale"))
         if not newest.fillable:
             return newer.select("row.*"), counts
@@ -71,7 +77,7 @@ class StateRows:
         touched = keys_of(gone, newest.key).unionAll(keys_of(come, newest.key))
         keys = touched.where(newest.keyed()).distinct().localCheckpoint()
         found = newest.of(self._rows_of(keys)).withColumn("row", newest.filled()).alias("found")
-        now = self._now([each.name for each in self.tables.columns]).alias("now")
+        now = self._now([each.name for each in self.tables.columns], keys)
         each_key = keys.alias("key").join(found, newest.on_key("key", "found"), "left")
         joined = each_key.join(now, newest.on_key("key", "now"), "left")
         others = (f"found.{name}" for name in found.columns if name not in newest.keys)
@@ -91,9 +97,16 @@ class StateRows:
         filled = judged.where(newest.keyed()).select(newest.filled().alias("row"))
         return filled.select("row.*"), counts
 
-    def _now(self, names: list[str]) -> DataFrame:
-        """The state's rows: their keys, `now_order`, and in `now_row` these columns."""
-        return self.newest.stored(self.tables.state(), names)
+    def _now(self, names: list[str], of: DataFrame) -> DataFrame:
+        """The state's rows of these keys: the key, `now_order`, and in `now_row` these columns.
+
+        Of few keys, so that the whole state need not be sorted for a join.
+        """
+        stored = self.newest.stored(self.tables.state(), names)
+        keys, on = of.select(*self.newest.keys), self.newest.keys
+        if of.count() > FEW:
+            return stored.join(keys, on, "left_semi").alias("now")
+        return F.broadcast(stored.join(F.broadcast(keys), on, "left_semi")).alias("now")
 
     def _rows_of(self, keys: DataFrame) -> DataFrame:
         """The rows of the whole log that have one of the keys."""
