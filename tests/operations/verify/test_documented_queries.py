@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import deltalake
@@ -16,6 +15,7 @@ from deltalake import DeltaTable
 from sluice.operations.reset.targets import to_earliest, to_latest, to_table
 
 from local.embedded.broker import Broker
+from tests.worlds.documented import page, questions
 from tests.worlds.engines import Rows, engines
 from tests.worlds.pipelines import Installed
 from tests.worlds.records import produce
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-TEXT = (Path(__file__).parents[3] / "docs" / "tables.md").read_text(encoding="utf-8")
-PAGE, _, _ = TEXT.partition("## When the schema changes")
-FENCE = re.compile(r"^```sql ([a-z ]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGE, _, _ = page("tables.md").partition("## When the schema changes")
 TRAVEL = re.compile(r"^```python\n(for_duckdb = .*?)^```$", re.MULTILINE | re.DOTALL)
 SCHEMA = "carrier STRING, dep_delay DOUBLE, stops ARRAY<STRING>, seats MAP<STRING, INT>"
 FORMAT = {"type": "json", "schema": SCHEMA}
@@ -41,23 +39,11 @@ VALUES = [
 ALL = "duckdb pandas polars spark"
 
 
-def questions() -> list[dict[str, str]]:
-    """Engine → query; queries for different engines that follow each other are one question."""
-    found: list[dict[str, str]] = []
-    for names, query in FENCE.findall(PAGE):
-        asked = dict.fromkeys(names.split(), query)
-        if found and not found[-1].keys() & asked.keys():
-            found[-1] |= asked
-        else:
-            found.append(asked)
-    return found
-
-
 def answers(topic: str, *batches: tuple[object, ...], skipped: Rows | None = None) -> list[Rows]:
     """The answers, in the order of the page."""
     first = [("UA", 4.0, 0, 0), ("UA", 8.0, 0, 1), ("DL", 2.0, 0, 2), (None, None, 0, 4)]
     return [
-        *([("UA", 6.0, 2), ("DL", 2.0, 1)], [("UA", 8.0)], []),
+        *([("UA", 6.0, 2), ("DL", 2.0, 1)], [("UA", 8.0)], [], []),
         first if len(batches) == 1 else [],
         *([(topic, 0, 4)], [("UA", "ORD"), ("UA", "SFO")], [("UA", 8)]),
         [("dep_delay: expected DOUBLE", 1, 3)],
@@ -112,7 +98,7 @@ def all_answer(
     asking = engines(spark, tables)
     asking.pop(without, None)
     for engine, ask in asking.items():
-        asked = [each.get(engine) for each in questions()]
+        asked = [each.get(engine) for each in questions(PAGE)]
         (view,) = (query for query in asked if query and query.startswith("CREATE"))
         ask(view)
         for query, answer in zip(asked, expected, strict=True):
