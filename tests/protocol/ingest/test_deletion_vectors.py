@@ -103,7 +103,7 @@ def test_the_recipe_of_the_page_reads_it_into_duckdb_and_pandas(marked: Path) ->
     (recipe,) = PYTHON.findall(section("state.md", "## Which readers"))
     frame = by_recipe(recipe, marked)["frame"]
     assert told(frame.to_dict("records")) == ROWS
-    assert sorted(duckdb.sql("SELECT _offset, name FROM state").fetchall()) == ROWS
+    assert sorted(duckdb.execute("SELECT _offset, name FROM state").fetchall()) == ROWS
     duckdb.unregister("state")
 
 
