@@ -131,7 +131,7 @@ class StateSnapshot:
             return None
         with answered(self.uri):
             sizes = self._table.get_add_actions(flatten=True).column("size_bytes").to_pylist()
-        return sum(sizes)
+        return int(sum(sizes))
 
 
 def _is_whole(found: StateVersion) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sluice.lake.port import BatchAttempt, Compacted, QuarantineResult
+from sluice.lake.port import BatchAttempt, Compacted, QuarantineResult, StateLake
 from sluice.offsets.quarantined import BatchOffsets
 
 from local.bench.scale.build import add_file, commit_text
@@ -57,6 +58,10 @@ class WrittenLake:
     def land_decodable(self, attempt: BatchAttempt) -> None:
         """All records are decodable."""
         self.land(attempt)
+
+    def state(self) -> AbstractContextManager[StateLake]:
+        """No pipeline of the bench has one."""
+        raise NotImplementedError
 
 
 class IdleUpkeep:

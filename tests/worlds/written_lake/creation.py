@@ -50,6 +50,12 @@ class Tables:
         """The quarantine table, unless it exists."""
         self._create(uri, spec, QUARANTINE, "_topic_id,_partition,_offset,_timestamp,_batch", None)
 
+    def create_state(
+        self, uri: str, spec: PipelineSpec, columns: Iterable[Column], statistics: Iterable[str]
+    ) -> None:
+        """The state table, unless it exists."""
+        self._create(uri, spec, columns, ",".join(map(quoted, statistics)), None)
+
     def _create(
         self,
         uri: str,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sluice.clock import SYSTEM_CHANCE, SYSTEM_CLOCK, Chance, Clock
 from sluice.columns.columns import Decimal, Primitive
-from sluice.lake.port import Lake, ShowReading, Upkeep
+from sluice.lake.port import Lake, ShowReading, StateLake, Upkeep
 from sluice.progress.readers import spec_to_land
 from sluice.progress.resources import PipelineResources
 from sluice.spec_file.formats import JsonFormat
@@ -18,6 +18,7 @@ from sluice.spec_file.plain_formats import RawFormat
 from tests.worlds.written_lake.lake import WrittenLake
 from tests.worlds.written_lake.records import ReadRecords
 from tests.worlds.written_lake.state import Unsupported
+from tests.worlds.written_lake.state_table import WrittenState
 from tests.worlds.written_lake.upkeep import WrittenUpkeep
 
 _PARTITIONS = ("STRING", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -57,6 +58,11 @@ class WrittenEngine:
     def upkeep(self, resources: PipelineResources) -> Iterator[Upkeep]:
         """What removes rows and files."""
         yield WrittenUpkeep(resources.quarantine.uri, self.clock, self.chance, self.switch)
+
+    @contextmanager
+    def state(self, resources: PipelineResources) -> Iterator[StateLake]:
+        """What writes the state table."""
+        yield WrittenState(resources, self.clock, self.chance, self.switch)
 
 
 def _require_supported(spec: PipelineSpec) -> None:

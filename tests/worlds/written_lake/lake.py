@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -12,7 +13,7 @@ import pyarrow as pa
 from sluice.clock import Chance, Clock
 from sluice.failpoints import reach
 from sluice.lake.kept_rows import rows_of_nothing
-from sluice.lake.port import BatchAttempt, QuarantineResult, Undecodable
+from sluice.lake.port import BatchAttempt, QuarantineResult, StateLake, Undecodable
 from sluice.offsets.batches import Batch
 from sluice.offsets.filtered import FilteredOffsets
 from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of
@@ -29,6 +30,7 @@ from tests.worlds.written_lake.moments import microseconds
 from tests.worlds.written_lake.records import ReadRecords, Record
 from tests.worlds.written_lake.replaced import RowsInRanges
 from tests.worlds.written_lake.state import TableState
+from tests.worlds.written_lake.state_table import WrittenState
 from tests.worlds.written_lake.types import arrow_schema, field_of
 from tests.worlds.written_lake.writing import Writing, besides, places_of
 
@@ -83,6 +85,11 @@ class WrittenLake:
         in_order = sorted(wrong, key=lambda each: (each.record.partition, each.record.offset))
         samples = tuple(f"{each.record}: {each.error}" for each in in_order[:_SAMPLES])
         return QuarantineResult(len(found), len(wrong), samples)
+
+    @contextmanager
+    def state(self) -> Iterator[StateLake]:
+        """What writes the state table."""
+        yield WrittenState(self.resources, self.clock, self.chance, self.switch)
 
     def _commit(
         self, attempt: BatchAttempt, chosen: Callable[[Sequence[Decoded]], list[Decoded]]

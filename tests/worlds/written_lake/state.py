@@ -33,11 +33,11 @@ class StoredFile:
 
 
 class TableState:
-    """A table at the version that a commit is based on."""
+    """A table at the version that a commit is based on: the newest, or the one that is named."""
 
-    def __init__(self, uri: str) -> None:
+    def __init__(self, uri: str, version: int | None = None) -> None:
         self.uri = uri
-        self._table = DeltaTable(uri)
+        self._table = DeltaTable(uri, version=version)
         protocol = self._table.protocol()
         features = {*(protocol.reader_features or []), *(protocol.writer_features or [])}
         unknown = features - {"appendOnly", "invariants"}
