@@ -5,6 +5,7 @@ Delta skips files by them. Each costs a little at every write, so a wide table h
 
 from __future__ import annotations
 
+from sluice.columns.columns import Column
 from sluice.derived.casts import DATE, TIMESTAMP
 from sluice.spec_file.table_shape import TableShape
 
@@ -16,6 +17,11 @@ _COMPARED = {
 }
 
 
+def has_bounds(column: Column) -> bool:
+    """Whether Delta has a least and a greatest value of such a column; of bytes it has none."""
+    return str(column.type) in _COMPARED
+
+
 def statistics_columns(shape: TableShape) -> list[str]:
     """Sluice's own, then those that analysts most likely ask by.
 
@@ -24,7 +30,7 @@ def statistics_columns(shape: TableShape) -> list[str]:
     """
     derived = [each.name for each in shape.added]
     columns = (*shape.columns, *shape.key_fields)
-    compared = [each for each in columns if str(each.type) in _COMPARED]
+    compared = [each for each in columns if has_bounds(each)]
     moments = [each.name for each in compared if each.type in (DATE, TIMESTAMP)]
     names = [each.name for each in compared]
     theirs = [name for name in (*derived, *moments, *names) if name in names]

@@ -14,6 +14,7 @@ from sluice.failpoints import reach
 from sluice.lake.port import StateAttempt
 from sluice.progress.resources import PipelineResources
 from sluice.progress.state_trust import require_rules
+from sluice.spec_file.statistics_columns import has_bounds
 from sluice.state_table.counts import StateCounts
 from sluice.state_table.spans import FileBounds
 
@@ -40,7 +41,9 @@ class WrittenState:
         """Create the table without rows, unless it exists."""
         rules = require_rules(self.resources)
         columns = rules.columns(self.resources.data.snapshot().columns)
-        known = dict.fromkeys((*rules.key, *rules.order_by, *_COORDINATES))
+        with_bounds = {each.name for each in columns if has_bounds(each)}
+        wanted = (*rules.key, *rules.order_by, *_COORDINATES)
+        known = [each for each in dict.fromkeys(wanted) if each in with_bounds]
         tables = Tables(self.clock, self.chance)
         tables.create_state(self.resources.state.uri, self.resources.spec, columns, known)
 
