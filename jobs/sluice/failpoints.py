@@ -36,6 +36,7 @@ POINTS = (
     "before receipt",
     "quarantine to close",
     "state span known",
+    "state given up",
     "state created",
     "state computed",
     "state committed",

@@ -19,7 +19,7 @@ decides whether a batch is committed, and it is read again before and after ever
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -39,7 +39,7 @@ from sluice.tables.warehouse import Warehouse
 from sluice.telling import deciding_nothing
 
 if TYPE_CHECKING:
-    from sluice.lake.port import Engine, Lake, ShowReading, Upkeep
+    from sluice.lake.port import Engine, Lake, ShowReading, StateLake, Upkeep
     from sluice.offsets.batches import BatchReference
     from sluice.offsets.notation import Positions
     from sluice.offsets.resets import Reset
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from sluice.operations.verify.verify import Verdict
     from sluice.protocol.plan.outlook import Outlook
     from sluice.protocol.plan.write_plan import PlannedWork
-    from sluice.protocol.refresh.refresh import Followed
+    from sluice.protocol.refresh.making import Followed
     from sluice.protocol.settle.write_receipts import Settlement
     from sluice.registry.client import Registry
     from sluice.spec_file.pipeline_spec import PipelineSpec
@@ -156,7 +156,13 @@ class Pipeline:
         """Bring the state table up to date; Spark is opened only where rows may have changed."""
         from sluice.protocol.refresh.refresh import refresh
 
-        return refresh(self.resources, lambda: self.engine.state(self.resources))
+        return refresh(self.resources, self.open_state)
+
+    def refreshing(self, lake: Lake | None) -> Iterator[Followed]:
+        """The same, each span as soon as it is followed; in this Spark, if it is open already."""
+        from sluice.protocol.refresh.refresh import following
+
+        return following(self.resources, self.open_state if lake is None else lake.state)
 
     def refresh_beside(self, lake: Lake) -> None:
         """The same in the Spark that batches have landed with; a failure is only a warning."""
@@ -233,6 +239,10 @@ class Pipeline:
     def open_upkeep(self) -> AbstractContextManager[Upkeep]:
         """Spark for what removes rows and files: started and stopped."""
         return self.engine.upkeep(self.resources)
+
+    def open_state(self) -> AbstractContextManager[StateLake]:
+        """Spark for what writes the state table: started and stopped."""
+        return self.engine.state(self.resources)
 
     def _after_any_reset(self, run_id: str, actor: str) -> Origin:
         """Finish an interrupted reset before anything is planned."""

@@ -17,10 +17,11 @@ FIRST = 6.0
 # waits until there is something to read again.
 APART, SETTLED_IN = 90.0, 45.0
 
-# The points that only a replacement, a reset, a skip, a drop or maintenance passes; the others are
-# in every run.
+# The points that only a replacement, a reset, a skip, a drop, a rebuild or maintenance passes; the
+# others are in every run.
 _ELSEWHERE = (
     "kept rows known",
+    "state given up",
     "reset intended",
     "fence stands",
     "skip fenced",

@@ -30,6 +30,7 @@ COMMANDS = (
     "plan",
     "produce",
     "quarantine",
+    "rebuild",
     "recover",
     "reprocess",
     "reset",

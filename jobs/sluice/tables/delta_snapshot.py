@@ -44,6 +44,7 @@ from sluice.tables.stored_columns import stored_columns
 from sluice.tables.stored_rows import StoredRows, stored_rows
 from sluice.tables.stored_settings import stored_settings
 from sluice.tables.table_files import files_of_table
+from sluice.tables.table_size import TableSize, size_of
 
 log = logging.getLogger(__name__)
 
@@ -120,6 +121,11 @@ class DeltaSnapshot:
                 " new table."
             )
         return Fencing(self._table)
+
+    @property
+    def size(self) -> TableSize:
+        """Its rows and bytes."""
+        return TableSize() if self._table is None else size_of(self._table)
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -18,7 +18,8 @@ from sluice.tables.empty_commit import commit_only_ids
 from sluice.tables.ownership import owner_of
 from sluice.tables.refusals import reading, reading_log
 from sluice.tables.stored_columns import stored_columns
-from sluice.tables.table_files import answered, files_of_table
+from sluice.tables.table_files import files_of_table
+from sluice.tables.table_size import TableSize, size_of
 from sluice.tables.table_there import table_there
 
 _FILES = (b'{"add":', b'{"remove":')
@@ -125,13 +126,9 @@ class StateSnapshot:
         commit_only_ids(self._table, [Transaction(self._app_id, version, moment)], now, told)
 
     @property
-    def size(self) -> int | None:
-        """The bytes of its files; None while there is no table."""
-        if self._table is None:
-            return None
-        with answered(self.uri):
-            sizes = self._table.get_add_actions(flatten=True).column("size_bytes").to_pylist()
-        return int(sum(sizes))
+    def size(self) -> TableSize:
+        """Its rows and bytes."""
+        return TableSize() if self._table is None else size_of(self._table)
 
 
 def _is_whole(found: StateVersion) -> bool:

@@ -57,9 +57,9 @@ def test_what_is_read_again_is_given_the_time_for_it(seed: int) -> None:
 def test_every_failpoint_is_one_that_is_there() -> None:
     again = filter(None, schedule.READ_AGAIN_FAILPOINTS)
     of_python = {*schedule.FAILPOINTS, *schedule.RESET_FAILPOINTS, *again}
-    # A soak neither skips records, nor drops them, nor does maintenance.
+    # A soak neither skips records, nor drops them, nor rebuilds a state, nor does maintenance.
     others = {"skip fenced", "drop recorded", "quarantine cleared", "offsets set aside"}
-    others |= {"recovery fenced", "quarantine replaced"}
+    others |= {"recovery fenced", "quarantine replaced", "state given up"}
     assert {each.partition(": ")[0] for each in of_python} == set(POINTS) - others
     java = SOURCE.read_text(encoding="utf-8")
     for point in schedule.COMMIT_FAILPOINTS:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sluice.columns.columns import Column
 from sluice.lake.port import StateAttempt
-from sluice.progress.lane_state import read_unchecked
+from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.state_trust import StateStanding, read_standing
 from sluice.progress.topic_ranks import topic_ranks
@@ -47,16 +48,28 @@ def due_span(resources: PipelineResources) -> DueSpan | None:
         return None
     span = _span(resources, standing)
     columns = columns_at(lane.data.uri, span.upto)
-    wanted, rules = standing.rules.columns(columns), standing.rules
+    wanted = standing.rules.columns(columns)
     there = {each.name: each.type for each in standing.table.columns}
     if (
         standing.is_new
         or any(there.get(e.name, e.type) != e.type for e in wanted)
         or {*there} - {each.name for each in wanted}
     ):
-        span = whole(span.after, standing.data.version or 0)
-        columns = standing.data.columns
-        wanted = rules.columns(columns)
+        return due_anew(lane, standing)
+    return _due(lane, standing, span, columns)
+
+
+def due_anew(lane: LaneState, standing: StateStanding) -> DueSpan:
+    """The span that makes the state table from the whole data table, whatever it is now."""
+    span = whole(-1 if standing.stands_at is None else standing.stands_at, lane.data.version or 0)
+    return _due(lane, standing, span, standing.data.columns)
+
+
+def _due(
+    lane: LaneState, standing: StateStanding, span: Span, columns: tuple[Column, ...]
+) -> DueSpan:
+    rules, there = standing.rules, {each.name for each in standing.table.columns}
+    wanted = rules.columns(columns)
     commit = StateCommit(
         data_table_id=str(lane.data.table_id),
         after=span.after,
@@ -65,7 +78,7 @@ def due_span(resources: PipelineResources) -> DueSpan | None:
         kind=span.kind,
         state_version=standing.table.version,
     )
-    gives = bool({each.name for each in wanted} - there.keys())
+    gives = bool({each.name for each in wanted} - there)
     return DueSpan(standing, StateAttempt(span, rules, columns, topic_ranks(lane), commit, gives))
 
 
