@@ -1,36 +1,52 @@
-"""A pipeline with a state table: what goes in, what the table is, and what the log says it is."""
+"""A pipeline with a state table: what goes in, what the table is, and what the log says it is.
+
+Its batches land without Spark; its state table is Spark's.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from sluice.lake.opened import SparkEngine
+from sluice.pipeline import Pipeline
+from sluice.protocol.refresh.making import Followed
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import produce
 
-SCHEMA = "id BIGINT, v STRING, seq BIGINT"
-_LEFT_OUT = ("_batch", "_headers", "_deleted")
+SCHEMA = "id BIGINT, v STRING, seq BIGINT, gone BOOLEAN"
+STATE: Mapping[str, Any] = {"key": ["id"], "deleted_when": "gone"}
+_LEFT_OUT = ("_batch", "_headers")
 Row = Mapping[str, Any]
 
 
 def keyed(topic: Topic, pipeline: Pipelines, **keys: Any) -> Installed:
-    """A pipeline of two partitions whose records have a key `id`, and a state table by it."""
-    made: dict[str, Any] = {
-        "format": {"type": "json", "schema": SCHEMA},
-        "key_format": {"type": "json", "schema": "id BIGINT"},
-        "state": {"key": ["_key_id"]},
-    }
-    return pipeline(topic(2), **{**made, **keys})
+    """A pipeline of two partitions with a state table by `id`; it has read nothing yet."""
+    made = {"format": {"type": "json", "schema": SCHEMA}, "state": dict(STATE)}
+    trips = pipeline(topic(2), **{**made, **keys})
+    trips.written = True
+    return trips
 
 
-def put(trips: Installed, key: int, value: Mapping[str, Any] | None, partition: int = 0) -> None:
-    """Produce a row of a key; None is a tombstone."""
-    sent = None if value is None else json.dumps({"id": key, **value}).encode()
-    produce(
-        trips.bootstrap, trips.topics[0], [sent], partition, key=json.dumps({"id": key}).encode()
-    )
+def put(trips: Installed, key: int, v: str = "", partition: int = 0, **more: Any) -> None:
+    """Produce a row of a key."""
+    sent = json.dumps({"id": key, "v": v, **more}).encode()
+    produce(trips.bootstrap, trips.topics[0], [sent], partition)
+
+
+def with_spark(trips: Installed) -> Pipeline:
+    """The pipeline as it writes its state table."""
+    engine = SparkEngine(lambda *_: contextlib.nullcontext(trips.session()))
+    return replace(trips.open(), engine=engine)
+
+
+def refreshed(trips: Installed) -> list[Followed]:
+    return with_spark(trips).refresh()
 
 
 def state_table(trips: Installed) -> Path:
@@ -40,27 +56,24 @@ def state_table(trips: Installed) -> Path:
 def state_rows(trips: Installed) -> dict[Any, Row]:
     """The state table by key; a key is there once."""
     found = trips.session().read.format("delta").load(str(state_table(trips))).collect()
-    rows = {row["_key_id"]: row.asDict() for row in found}
+    rows = {row["id"]: row.asDict() for row in found}
     assert len(rows) == len(found)
     return rows
 
 
 def newest_rows(trips: Installed) -> dict[Any, Row]:
-    """What the rows of the data table say that the state is: by offset, tombstones delete."""
+    """What the rows of the data table say that the state is."""
     newest: dict[Any, Row] = {}
     for row in sorted(trips.rows(), key=lambda row: row["_offset"]):
         kept = {name: value for name, value in row.items() if name not in _LEFT_OUT}
-        newest[row["_key_id"]] = {**kept, "_deleted": row["_tombstone"]}
+        newest[row["id"]] = {**kept, "_deleted": bool(row["gone"])}
     return newest
 
 
 def is_right(trips: Installed) -> bool:
-    """Whether the state table is what the data table says, moments aside."""
-
-    def told(rows: Mapping[Any, Row]) -> dict[Any, Row]:
-        return {
-            key: {name: value for name, value in row.items() if name != "_timestamp"}
-            for key, row in rows.items()
-        }
-
-    return told(state_rows(trips)) == told(newest_rows(trips))
+    """Whether the state table is what the data table says; moments aside, which Spark localizes."""
+    found, told = state_rows(trips), newest_rows(trips)
+    for row in (*found.values(), *told.values()):
+        assert isinstance(row, dict)
+        del row["_timestamp"]
+    return found == told

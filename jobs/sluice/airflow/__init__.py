@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sluice.airflow.dags import check_dags, operations_dags, pipeline_dags
     from sluice.airflow.pipeline_tasks import PipelineTasks
-    from sluice.airflow.table_asset import data_table
+    from sluice.airflow.table_asset import data_table, state_table
 
 _MODULES = {
     "PipelineTasks": "pipeline_tasks",
@@ -20,8 +20,16 @@ _MODULES = {
     "data_table": "table_asset",
     "operations_dags": "dags",
     "pipeline_dags": "dags",
+    "state_table": "table_asset",
 }
-__all__ = ["PipelineTasks", "check_dags", "data_table", "operations_dags", "pipeline_dags"]
+__all__ = [
+    "PipelineTasks",
+    "check_dags",
+    "data_table",
+    "operations_dags",
+    "pipeline_dags",
+    "state_table",
+]
 
 
 def __getattr__(name: str) -> Any:

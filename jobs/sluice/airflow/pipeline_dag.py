@@ -12,6 +12,8 @@ message or a question, step by step: `docs/operations.md` in the project's folde
   table. Skipped when there is nothing new; Spark is not started then.
 - **settle** reads the table's log back, writes the receipts with their counts and emits the
   table's asset event. Skipped when there is nothing to announce.
+- **refresh**, where the spec has a `state`, makes sure that the state table follows the data table;
+  mostly `ingest` has seen to that, and no Spark is started. If it fails, the data table goes on.
 
 A backfill of past intervals, or a run with the parameters "read again", reads records below the
 cursor once more and replaces exactly their rows. The cursor stays where it is, and fresh data goes
@@ -69,10 +71,15 @@ def documentation(spec: PipelineSpec, path: Path) -> str:
     return f"""{spec.description}
 
 - Topics: {topics or f"those that match `{spec.topic_pattern}`"}
-- Table: `{spec.table}`, with `{spec.table}__quarantine` and `{spec.table}__offsets` beside it
+- Table: `{spec.table}`, with {_beside(spec)} beside it
 - Kafka connection: `{spec.kafka}`
 - Schedule: {f"`{spec.schedule}` (UTC)" if spec.schedule else "none, manual runs only"}
 - Spec: `{path.parent.name}/{path.name}`
 - Owner: {spec.owner}
 
 {__doc__}"""
+
+
+def _beside(spec: PipelineSpec) -> str:
+    names = ("__quarantine", "__offsets", *(["__state"] if spec.state is not None else []))
+    return " and ".join(f"`{spec.table}{name}`" for name in names)

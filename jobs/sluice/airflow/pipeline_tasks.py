@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from airflow.sdk import TaskGroup
@@ -10,13 +11,15 @@ from sluice.airflow.given_folder import Folder, folder_of
 from sluice.airflow.steps import add_steps, default_args
 from sluice.errors import SettingsError
 from sluice.scheduling.operators import IngestOperator
-from sluice.scheduling.run_notes import TASKS
+from sluice.scheduling.run_notes import REFRESH, TASKS
 from sluice.scheduling.run_params import asked_by_interval
 from sluice.spec_folder import find_spec_file
 
 
 class PipelineTasks(TaskGroup):
     """`plan`, `ingest` and `settle` of one pipeline, in the DAG that is open.
+
+    Where the spec has a state table, `refresh` is beside `settle`.
 
         with DAG("orders_daily", schedule="@daily"):
             PipelineTasks("orders", specs="pipelines") >> report()
@@ -29,7 +32,8 @@ class PipelineTasks(TaskGroup):
     that interval again. The DAG's parameters are not read.
 
     The tasks behind the group run if something new has landed, and are skipped otherwise; with the
-    trigger rule `none_failed` they run either way. The tasks are retried as those of a pipeline's
+    trigger rule `none_failed` they run either way. `refresh` decides nothing of that, unless it
+    fails: then they do not run. The tasks are retried as those of a pipeline's
     own DAG are, unless `default_args` of the DAG or of the group say otherwise.
 
     Raises SpecError if the pipeline has no valid spec, and SettingsError where its tasks could not
@@ -53,7 +57,8 @@ class PipelineTasks(TaskGroup):
         self._require_place(spec.pipeline)
         with self:
             add_steps(spec, path.parent, asked_by_interval)
-        self._require_ids(spec.pipeline)
+        steps = TASKS if spec.state is not None else [each for each in TASKS if each != REFRESH]
+        self._require_ids(spec.pipeline, steps)
 
     def _require_place(self, pipeline: str) -> None:
         where = f"PipelineTasks({pipeline!r})"
@@ -69,8 +74,8 @@ class PipelineTasks(TaskGroup):
                     f" {each.task_id!r}. A run reads what is new once."
                 )
 
-    def _require_ids(self, pipeline: str) -> None:
-        expected = [str(self.child_id(step)) for step in TASKS]  # type: ignore[no-untyped-call]
+    def _require_ids(self, pipeline: str, steps: Iterable[str]) -> None:
+        expected = [str(self.child_id(step)) for step in steps]  # type: ignore[no-untyped-call]
         if found := sorted({*self.children} - {*expected}):
             raise SettingsError(
                 f"PipelineTasks({pipeline!r}): expected the task ids {', '.join(expected)}, found"

@@ -1,4 +1,4 @@
-"""The steps: the tasks `plan`, `ingest` and `settle` of one pipeline, in the DAG that is open."""
+"""The steps: `plan`, `ingest`, `settle` and `refresh` of one pipeline, in the DAG that is open."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from airflow.sdk import Asset, BaseOperator, TriggerRule
 from sluice.airflow.python_task import python_task
 from sluice.scheduling.assets import data_table
 from sluice.scheduling.links import links_of
-from sluice.scheduling.operators import IngestOperator
+from sluice.scheduling.operators import IngestOperator, RefreshOperator
 from sluice.scheduling.priority import FreshFirst
-from sluice.scheduling.run_notes import PLAN
+from sluice.scheduling.run_notes import PLAN, REFRESH
 from sluice.scheduling.run_params import Asking
 from sluice.scheduling.tasks import plan_with, settle_with
 from sluice.scheduling.time_limits import SHORT, settle_limit
@@ -40,7 +40,7 @@ def default_args(spec: PipelineSpec) -> dict[str, Any]:
 
 
 def add_steps(spec: PipelineSpec, specs: Path, asking: Asking) -> None:
-    """Add the three tasks, in their order.
+    """Add the three tasks, in their order; behind `ingest` a fourth, if there is a state table.
 
     `specs` is the folder that the Spark job reads the spec from; `asking` says how a run asks for
     something other than new records.
@@ -63,10 +63,26 @@ def add_steps(spec: PipelineSpec, specs: Path, asking: Asking) -> None:
         weight_rule=FreshFirst(),
         **_HANDED_ON,
     )
-    settle = _settle(spec, data_table(spec), asking)
-    for each in (plan, ingest, settle):
+    last = [_settle(spec, data_table(spec), asking)]
+    if spec.state is not None:
+        last.append(_refresh(spec, specs, asking))
+    for each in (plan, ingest, *last):
         each.operator_extra_links = links
-    plan >> ingest >> settle
+    plan >> ingest >> last
+
+
+def _refresh(spec: PipelineSpec, specs: Path, asking: Asking) -> BaseOperator:
+    """Beside `settle`: what keeps the state table from following holds no receipt back."""
+    return RefreshOperator(
+        task_id=REFRESH,
+        spec=spec,
+        specs=specs,
+        asking=asking,
+        execution_timeout=LONGEST_RUN,
+        max_active_tis_per_dag=1,
+        # Even if ingest was skipped: an earlier run, or others' DELETE, may have left it behind.
+        trigger_rule=TriggerRule.NONE_FAILED,
+    )
 
 
 def _settle(spec: PipelineSpec, table: Asset, asking: Asking) -> BaseOperator:

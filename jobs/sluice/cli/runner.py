@@ -1,4 +1,4 @@
-"""The runner: ingest and settle in this process, Spark started when needed."""
+"""The runner: ingest, settle and refresh in this process, Spark started when needed."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sluice.cli.interrupts import last_words
 from sluice.cli.output import print_json
 from sluice.cli.reading import bars_of_batches
 from sluice.cli.views.outlook import print_outlook
+from sluice.errors import SluiceError
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.filtered import told
 from sluice.offsets.origin import Caller
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sluice.lake.port import Lake
     from sluice.operations.backfill.selection import Selection
     from sluice.pipeline import Pipeline
+    from sluice.protocol.refresh.making import Followed
     from sluice.protocol.settle.write_receipts import Settlement
 
 # How long a backfill waits for another run's forward batch, which goes first.
@@ -67,6 +69,8 @@ class Runner:
         self._at_the_end = at_the_end
         self._lake: Lake | None = None
         self.events: list[dict[str, Any]] = []
+        self.followed: list[Followed] = []
+        self.refusal: SluiceError | None = None
         self.left_behind = "nothing is half done; the next run goes on from here"
         # Many batches take long: what is read and committed is reported.
         for each in ("ingest.land_batches", "ingest.reading"):
@@ -87,6 +91,32 @@ class Runner:
                 self._settle()
                 time.sleep(_PAUSE_SECONDS)
         self._settle()
+
+    def refresh(self) -> None:
+        """Bring the state table up to date, if there is one. What refuses that is kept for `end`.
+
+        The data table has all by then, and that is reported first.
+        """
+        self.left_behind = "all that was read is settled; the next run refreshes the state table"
+        try:
+            for each in self._opened.refreshing(self._lake):
+                self.followed.append(each)
+                self.say(f"state: {each}")
+        except SluiceError as problem:
+            self.refusal = problem
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What was done, for programs."""
+        found: dict[str, Any] = {"pipeline": self._opened.spec.pipeline, "settled": self.events}
+        if self._opened.spec.state is not None:
+            found["state"] = [each.as_dict() for each in self.followed]
+        return found
+
+    def end(self) -> None:
+        """The last step, once all is said. Raises what has kept the state table from following."""
+        if self.refusal is not None:
+            raise self.refusal
 
     def say(self, line: str) -> None:
         """Report progress."""
@@ -127,16 +157,11 @@ def run_selection(
         for each in planned.plan.told:
             lands.say(str(each))
         lands.finish(planned.work)
+        lands.refresh()
     if as_json:
         left_out = [str(each) for each in planned.plan.left_out]
         beside = [str(each) for each in planned.plan.beside]
-        print_json(
-            {
-                "pipeline": pipeline,
-                "settled": lands.events,
-                "left_out": left_out,
-                "beside": beside,
-            }
-        )
+        print_json({**lands.document, "left_out": left_out, "beside": beside})
     elif not planned.work:
         click.echo(f"{pipeline}: nothing to read again")
+    lands.end()

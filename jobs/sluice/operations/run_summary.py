@@ -19,6 +19,7 @@ from sluice.telling import deciding_nothing
 
 if TYPE_CHECKING:
     from sluice.progress.resources import PipelineResources
+    from sluice.protocol.refresh.state_news import StateNews
     from sluice.protocol.settle.write_receipts import Settlement
 
 Summary = Mapping[str, Any]
@@ -85,6 +86,15 @@ def ingest_summary(landed: BatchReference, left: BatchReference) -> Summary:
     return {"said": f"{said}; {left} comes after fresh data" if left else said}
 
 
+def refresh_summary(stands_at: int | None, news: StateNews | None) -> Summary:
+    """Where the state table stands, and what has changed in it since it was last told of."""
+    if news is None:
+        at = "is not made yet" if stands_at is None else f"stands at version {stands_at}"
+        said = f"state: {at}{'' if stands_at is None else ' of the data table: nothing new'}"
+        return {"said": said, "data_version": stands_at}
+    return {"said": f"state: {news}", **news.as_dict()}
+
+
 def failure_summary(error: Exception) -> Summary:
     """That a task failed, and why: the first line of its error, and the last: the next move."""
     lines = [each.strip() for each in str(error).splitlines() if each.strip()]
@@ -121,3 +131,8 @@ def summarize_settlement(resources: PipelineResources, settled: Settlement) -> S
         logs = resources.kafka.state(resources.spec).logs
         lag = offsets_left(read_unchecked(resources).positions, logs)
     return settle_summary(settled.receipts, lag)
+
+
+def summarize_refresh(resources: PipelineResources, news: StateNews | None) -> Summary:
+    """Where the state table stands, by its own log."""
+    return refresh_summary(resources.state.snapshot().stands_at, news)

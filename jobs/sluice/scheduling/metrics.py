@@ -45,7 +45,10 @@ COUNTERS = (
     Counter("lost_total", "Offsets of them, lost.", lambda each: each.lost),
 )
 STEP = "step_seconds"
-STEP_TEXT = "Seconds that the last `plan`, `ingest` or `settle` took that had work and succeeded."
+STEP_TEXT = (
+    "Seconds that the last `plan`, `ingest`, `settle` or `refresh` took that had work and"
+    " succeeded."
+)
 
 
 @contextmanager

@@ -1,11 +1,11 @@
-"""Operators: the two tasks of a pipeline that need Spark: a script of `driver`, or a server."""
+"""Operators: the tasks that need Spark: a script of `driver`, or a server."""
 
 from __future__ import annotations
 
 import inspect
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -19,8 +19,10 @@ from sluice.broker.client_settings import ClientSettings
 from sluice.driver import SCRIPTS
 from sluice.lake.spark_place import CONNECTION, SparkServer
 from sluice.offsets.batches import BatchReference
-from sluice.operations.run_summary import ingest_summary
+from sluice.operations.run_summary import ingest_summary, summarize_refresh
 from sluice.processes import watching_parent
+from sluice.scheduling.announced import NEWEST_EVENTS
+from sluice.scheduling.assets import state_events, state_table
 from sluice.scheduling.deployment import (
     connection,
     kafka_extra,
@@ -31,8 +33,8 @@ from sluice.scheduling.deployment import (
 from sluice.scheduling.hooks import DriverHook, driver_environment, mask_connection
 from sluice.scheduling.lineage import Landed, lineage_of, read_for_lineage
 from sluice.scheduling.metrics import timed
-from sluice.scheduling.run_notes import tell
-from sluice.scheduling.run_params import PIPELINES, require_known_params
+from sluice.scheduling.run_notes import REFRESH, tell
+from sluice.scheduling.run_params import PIPELINES, Asking, require_known_params
 from sluice.scheduling.tasks import actor_of, failing_for_good, planned_work
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
@@ -172,6 +174,60 @@ class IngestOperator(DriverOperator):
 def job_options(work: BatchReference) -> list[str]:
     """The job's command line: the reference from XCom as options."""
     return [word for name, value in work.as_dict().items() for word in (f"--{name}", str(value))]
+
+
+class RefreshOperator(DriverOperator):
+    """Bring the state table up to date; Spark is needed if `ingest` has left something.
+
+    It succeeds also where nothing was left, so that what waits for the run goes on. The asset event
+    of the state table is written only if rows of it have changed since the last one.
+    """
+
+    def __init__(self, *, spec: PipelineSpec, specs: Path, asking: Asking, **kwargs: Any) -> None:
+        self.events = state_events(spec)
+        super().__init__(
+            job="refresh.py",
+            spec=spec,
+            specs=specs,
+            inlets=[self.events],
+            outlets=[self.events],
+            **kwargs,
+        )
+        self.asking = asking
+
+    def execute(self, context: Context) -> None:
+        """Follow what changed no row here, and submit a job for the rest."""
+        from sluice.protocol.refresh.refresh import left_to_spark
+        from sluice.protocol.refresh.state_news import state_news
+
+        ti, name = context["ti"], self.spec.pipeline
+        with failing_for_good(ti):
+            if self.asking(context["dag_run"], context["params"]).dry_run:
+                raise AirflowSkipException(f"{name}: a dry run; nothing was written")
+            resources = pipeline_of(self.spec).resources
+            if left_to_spark(resources) is not None:
+                with timed(name, REFRESH):
+                    self.run_job(
+                        context,
+                        f"state of {name}",
+                        [f"--pipeline={name}"],
+                        lambda opened: opened.refresh(),
+                    )
+            news = state_news(resources, self._told(context))
+            summary = summarize_refresh(resources, news)
+            tell(ti, summary)
+            self.log.info("%s: %s", name, summary["said"])
+        if news is not None:
+            # Airflow stores the event together with the task's success, so never without it.
+            told = {"pipeline": name, "table": self.spec.table, **news.as_dict()}
+            context["outlet_events"][self.events].add(state_table(self.spec), extra=told)
+
+    def _told(self, context: Context) -> Mapping[str, Any]:
+        """What the newest event says of the state table; those of other writers say nothing."""
+        events = context["inlet_events"][self.events]
+        newest = events.ascending(False).limit(NEWEST_EVENTS)
+        ours = (each.extra for each in newest if (each.extra or {}).get("pipeline"))
+        return next(ours, {})
 
 
 class MaintainOperator(DriverOperator):

@@ -26,8 +26,9 @@ log = logging.getLogger(__name__)
 # The XCom key of a task's summary.
 SUMMARY = "sluice_summary"
 PLAN = "plan"
+REFRESH = "refresh"
 # In a task group, its name and a dot come before these.
-TASKS = (PLAN, "ingest", "settle")
+TASKS = (PLAN, "ingest", "settle", REFRESH)
 # What Airflow's table of notes holds.
 _LONGEST = 1000
 

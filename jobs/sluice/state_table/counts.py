@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 
@@ -47,3 +47,9 @@ class StateCounts:
 
 
 NOTHING = StateCounts()
+
+
+def together(counts: Iterable[StateCounts]) -> StateCounts:
+    """The counts of several commits as one."""
+    found = [asdict(each) for each in counts]
+    return StateCounts(**{name: sum(each[name] for each in found) for name in asdict(NOTHING)})

@@ -106,6 +106,20 @@ class StateSnapshot:
             if found.stands_at is not None and (version <= judged or _is_whole(found)):
                 return
 
+    def commits(self, above: int) -> Iterator[StateVersion]:
+        """Our commits of the versions above one, newest first, back to one that wrote all anew."""
+        newest = -1 if self._table is None else self._table.version()
+        files = None if self._table is None else files_of_table(self.uri)
+        for version in range(newest, above, -1):
+            assert files is not None
+            found = _version(files, version, self._app_id)
+            if found is None:
+                return
+            if found.commit is not None:
+                yield found
+            if _is_whole(found):
+                return
+
     def advance(self, commit: StateCommit, now: datetime) -> None:
         """Say in an empty commit that the table stands at a later version of the log.
 

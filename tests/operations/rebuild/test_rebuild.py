@@ -12,25 +12,31 @@ from sluice.errors import SpecError, StateRefused
 from sluice.operations.rebuild import Rebuild, rebuild
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
-from tests.worlds.states import is_right, keyed, put, state_rows, state_table
+from tests.worlds.states import (
+    STATE,
+    is_right,
+    keyed,
+    put,
+    refreshed,
+    state_rows,
+    state_table,
+    with_spark,
+)
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
 
 @pytest.fixture
 def trips(topic: Topic, pipeline: Pipelines) -> Installed:
-    """Three keys, one of them deleted, in two refreshes of a state."""
+    """Three keys, one of them deleted."""
     trips = keyed(topic, pipeline)
-    put(trips, 1, {"v": "a", "seq": 9})
-    put(trips, 2, {"v": "b", "seq": 8}, partition=1)
+    put(trips, 1, "a", seq=9)
+    put(trips, 2, "b", partition=1, seq=8)
+    put(trips, 1, "c", seq=7)
+    put(trips, 2, "b", partition=1, seq=6, gone=True)
+    put(trips, 3, "d", seq=5)
     trips.run()
-    trips.open().refresh()
-    put(trips, 1, {"v": "c", "seq": 7})
-    put(trips, 2, None, partition=1)
-    put(trips, 3, {"v": "d", "seq": 6})
-    trips.run()
-    trips.open().refresh()
-    assert is_right(trips)
+    refreshed(trips)
     return trips
 
 
@@ -54,7 +60,7 @@ def restored(trips: Installed) -> None:
 
 def rules(**state: object) -> Callable[[Installed], None]:
     """Another `state` section in the spec."""
-    return lambda trips: trips.write_spec(state={"key": ["_key_id"], **state})
+    return lambda trips: trips.write_spec(state={**STATE, **state})
 
 
 STORIES: dict[str, tuple[Callable[[Installed], None], str]] = {
@@ -62,32 +68,29 @@ STORIES: dict[str, tuple[Callable[[Installed], None], str]] = {
     "another table": (another_of_ours, "found another in its place"),
     "restored": (restored, "found a RESTORE"),
     "rows deleted": (
-        lambda trips: sql(trips, "DELETE FROM {state} WHERE _key_id = 1"),
+        lambda trips: sql(trips, "DELETE FROM {state} WHERE id = 1"),
         "expected rows that only Sluice writes, found a DELETE",
     ),
     "rows inserted": (
-        lambda trips: sql(trips, "INSERT INTO {state} SELECT * FROM {state} WHERE _key_id = 1"),
+        lambda trips: sql(trips, "INSERT INTO {state} SELECT * FROM {state} WHERE id = 1"),
         "expected rows that only Sluice writes, found a WRITE",
     ),
     "rows updated": (
-        lambda trips: sql(trips, "UPDATE {state} SET v = 'x' WHERE _key_id = 1"),
+        lambda trips: sql(trips, "UPDATE {state} SET v = 'x' WHERE id = 1"),
         "expected rows that only Sluice writes, found a UPDATE",
     ),
-    "deleted_when": (rules(deleted_when="v = 'nothing'"), "the spec's `state`"),
-    "unavailable": (rules(unavailable="nothing"), "the spec's `state`"),
-    "order_by": (rules(order_by=["_offset"]), "the spec's `state`"),
 }
 
 
 def made_anew(trips: Installed) -> Rebuild:
-    opened = trips.open()
+    opened = with_spark(trips)
     return rebuild(opened.resources, opened.open_state)
 
 
 def refused(trips: Installed, text: str) -> None:
     """The refresh is refused with the way back, and so is its preview, which writes nothing."""
     with pytest.raises(StateRefused) as problem:
-        trips.open().refresh()
+        refreshed(trips)
     assert text in str(problem.value)
     assert [str(each) for each in problem.value.moves] == ["sluice rebuild trips"]
     before = sorted(trips.warehouse.rglob("*"))
@@ -99,15 +102,11 @@ def refused(trips: Installed, text: str) -> None:
 
 
 def leads_out(trips: Installed) -> None:
-    """Afterwards the state is what the log says, and follows it."""
+    """Afterwards nothing is refused, and the state is what the log says."""
     done = made_anew(trips).done
     assert done is not None
     assert done.span.upto == trips.version()
-    assert is_right(trips)
-    put(trips, 4, {"v": "e"})
-    trips.run()
-    (followed,) = trips.open().refresh()
-    assert followed.counts.inserted == 1
+    assert refreshed(trips) == []
     assert is_right(trips)
 
 
@@ -119,18 +118,32 @@ def test_a_refused_state_table_is_made_anew(trips: Installed, story: str) -> Non
     leads_out(trips)
 
 
-def test_another_key_makes_another_table(trips: Installed) -> None:
-    trips.write_spec(state={"key": ["v"], "deleted_when": "false", "unkeyed": "ignore"})
-    refused(trips, "the spec's `state`")
-    done = made_anew(trips).done
-    assert done is not None
-    assert (done.counts.inserted, done.counts.unkeyed) == (4, 1)
+def test_each_rule_that_the_spec_changes_is_a_reason(trips: Installed) -> None:
+    changed: dict[str, object] = {
+        "deleted_when": "NOT gone",
+        "unavailable": "nothing",
+        "order_by": ["seq"],
+        "unkeyed": "ignore",
+    }
+    for name, value in changed.items():
+        trips.write_spec(state={**STATE, name: value})
+        refused(trips, "the spec's `state`")
+    trips.write_spec(state=dict(STATE))
+    assert refreshed(trips) == []
 
 
 def test_another_order_makes_other_rows(trips: Installed) -> None:
-    trips.write_spec(state={"key": ["_key_id"], "order_by": ["seq"]})
+    trips.write_spec(state={**STATE, "order_by": ["seq"]})
     made_anew(trips)
     assert {key: row["v"] for key, row in state_rows(trips).items()} == {1: "a", 2: "b", 3: "d"}
+
+
+def test_another_key_makes_another_table(trips: Installed) -> None:
+    trips.write_spec(state={"key": ["v"]})
+    refused(trips, "the spec's `state`")
+    done = made_anew(trips).done
+    assert done is not None
+    assert (done.counts.inserted, done.counts.superseded) == (4, 1)
 
 
 @pytest.mark.parametrize("owner", ["", " TBLPROPERTIES (sluice.pipeline = 'others')"])
@@ -149,9 +162,9 @@ def test_a_table_of_others_is_moved_away_first(trips: Installed, owner: str) -> 
 def test_an_older_copy_of_the_data_table_is_put_back(trips: Installed) -> None:
     older = trips.warehouse.parent / "copy"
     shutil.copytree(trips.data, older)
-    put(trips, 1, {"v": "later"})
+    put(trips, 1, "later")
     trips.run()
-    trips.open().refresh()
+    refreshed(trips)
     shutil.rmtree(trips.data)
     shutil.copytree(older, trips.data)
     done = trips.sluice("recover", "--execute", "--reason", "a copy was put back")
@@ -174,11 +187,19 @@ def test_a_whole_state_may_be_made_anew_too(trips: Installed) -> None:
     found = json.loads(shown.stdout)
     assert (found["refusal"], found["executed"]) == (None, False)
     assert (found["stands_at"], found["data"]["rows"]) == (trips.version(), 5)
-    assert (found["state"]["rows"], found["key"]) == (3, ["_key_id"])
+    assert (found["state"]["rows"], found["key"]) == (3, ["id"])
     leads_out(trips)
+    put(trips, 1, "e")
+    trips.run()
+    (followed,) = refreshed(trips)
+    assert (followed.span.kind, followed.counts.updated) == ("appended", 1)
+    # Rows that were only marked are not counted.
+    assert json.loads(trips.sluice("rebuild", "--json").stdout)["state"]["rows"] == 3
 
 
-def test_a_pipeline_without_a_state_table_is_told_the_key(topic: Topic, pipeline: Pipelines) -> None:
+def test_a_pipeline_without_a_state_table_is_told_the_key(
+    topic: Topic, pipeline: Pipelines
+) -> None:
     trips = pipeline(topic())
     told = trips.sluice("rebuild")
     assert told.returncode == 1
@@ -201,19 +222,19 @@ def test_a_state_is_added_to_a_table_with_history_and_taken_away_again(
     topic: Topic, pipeline: Pipelines
 ) -> None:
     trips = keyed(topic, pipeline, state=None)
-    put(trips, 1, {"v": "a"})
+    put(trips, 1, "a")
     trips.run()
-    put(trips, 1, {"v": "b"})
+    put(trips, 1, "b")
     trips.run()
-    assert trips.open().refresh() == []
+    assert refreshed(trips) == []
     assert not state_table(trips).exists()
-    trips.write_spec(state={"key": ["_key_id"]})
+    trips.write_spec(state=dict(STATE))
     assert "not made yet: the next run makes it" in trips.sluice("rebuild").stdout
-    (followed,) = trips.open().refresh()
+    (followed,) = refreshed(trips)
     assert (followed.span.kind, followed.counts.inserted) == ("everything", 1)
     assert is_right(trips)
     trips.write_spec(state=None)
-    put(trips, 1, {"v": "c"})
+    put(trips, 1, "c")
     trips.run()
-    assert trips.open().refresh() == []
+    assert refreshed(trips) == []
     assert state_rows(trips)[1]["v"] == "b"

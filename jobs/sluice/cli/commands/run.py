@@ -1,4 +1,4 @@
-"""`sluice run`: plan, ingest and settle in one process, until caught up with its beginning."""
+"""`sluice run`: plan, ingest, settle and refresh in one process, until caught up with its start."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from sluice.cli.output import arguments, print_json
 from sluice.cli.runner import running
 
 
-@click.command(short_help="Bring the table of PIPELINE up to date.")
+@click.command(short_help="Bring the tables of PIPELINE up to date.")
 @arguments
 def run(pipeline: str, as_json: bool) -> None:
     """Bring the table of PIPELINE up to date: to the end of its topics as it is now.
 
-    Records that are produced meanwhile may wait for the next run. Safe to stop and to repeat at any
-    moment. Starts Spark if there is anything new; `sluice plan` shows that without Spark.
+    Then bring its state table, if there is one, to the same version. Records that are produced
+    meanwhile may wait for the next run. Safe to stop and to repeat at any moment. Starts Spark if
+    there is anything new; `sluice plan` shows that without Spark.
     """
     # They load Kafka's and Delta's clients, which help and wrong usage do without.
     from sluice.progress.lane_state import read_unchecked
@@ -36,7 +37,9 @@ def run(pipeline: str, as_json: bool) -> None:
             lands.say(line)
         if lands.events:
             lands.say("has all that could be read when the run began")
+        lands.refresh()
     if as_json:
-        print_json({"pipeline": pipeline, "settled": lands.events})
-    elif not lands.events:
+        print_json(lands.document)
+    elif not lands.events and not lands.followed:
         click.echo(f"{pipeline}: nothing new")
+    lands.end()

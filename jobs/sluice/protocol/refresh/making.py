@@ -67,7 +67,7 @@ def make(resources: PipelineResources, due: DueSpan, lake: FindLake) -> Followed
     Raises Conflicted, StateStopped, SparkFailed or CommitFailed.
     """
     if not due.needs_spark:
-        return _advance(resources, due, NOTHING)
+        return make_unchanged(resources, due)
     if due.standing.is_new or not due.standing.is_known:
         # What it is made of is in the data table: only now it is known that there is one.
         _create(resources, due, lake())
@@ -93,6 +93,11 @@ def make(resources: PipelineResources, due: DueSpan, lake: FindLake) -> Followed
             " commit. Run again."
         )
     return _advance(resources, due, counts)
+
+
+def make_unchanged(resources: PipelineResources, due: DueSpan) -> Followed:
+    """Follow a span that needs no Spark. Raises Conflicted or CommitFailed."""
+    return _advance(resources, due, NOTHING)
 
 
 def _create(resources: PipelineResources, due: DueSpan, lake: StateLake) -> None:

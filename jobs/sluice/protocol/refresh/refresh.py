@@ -10,14 +10,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 
 from sluice.failpoints import reach
 from sluice.lake.port import StateLake
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.refresh.due_span import due_span
-from sluice.protocol.refresh.making import FindLake, Followed, make, until_alone
+from sluice.protocol.refresh.due_span import DueSpan, due_span
+from sluice.protocol.refresh.making import (
+    FindLake,
+    Followed,
+    make,
+    make_unchanged,
+    until_alone,
+)
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +62,25 @@ def opened_once(open_state: OpenState) -> Iterator[FindLake]:
             return opened[0]
 
         yield lake
+
+
+def left_to_spark(resources: PipelineResources) -> DueSpan | None:
+    """Follow what changes no row; then the span that needs Spark, None where nothing is left.
+
+    Takes milliseconds, no JVM. Raises StateRefused, TableRefused or CommitFailed.
+    """
+    attempt = partial(_follow_unchanged, resources)
+    while until_alone(resources, attempt):
+        pass
+    return due_span(resources)
+
+
+def _follow_unchanged(resources: PipelineResources) -> bool:
+    due = due_span(resources)
+    if due is None or due.needs_spark:
+        return False
+    log.info("%s: state: %s", resources.spec.pipeline, make_unchanged(resources, due))
+    return True
 
 
 def _follow(resources: PipelineResources, lake: FindLake) -> Followed | None:
