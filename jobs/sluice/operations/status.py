@@ -20,6 +20,7 @@ from sluice.offsets.losses import Loss
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import Receipt
+from sluice.operations.state_status import StateStatus, read_state_status
 from sluice.progress.interrupted import interrupted_reset
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
@@ -35,7 +36,8 @@ from sluice.protocol.plan.start import next_positions, start_without_effect
 class PipelineStatus:
     """Both lanes, each partition's lag, the losses that count; `notes` are sentences about them.
 
-    `group` is the consumer group that mirrors the cursor; None where the spec has none.
+    `group` is the consumer group that mirrors the cursor, and `state` the state table; None where
+    the spec has none.
     """
 
     forward: LaneState
@@ -43,6 +45,7 @@ class PipelineStatus:
     lags: tuple[Lag, ...]
     losses: tuple[Loss, ...]
     group: GroupLag | None
+    state: StateStatus | None
     notes: tuple[str, ...]
 
     @property
@@ -85,6 +88,7 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
         tuple(lags),
         tuple(still_lost(resources, forward)),
         _group_lag(resources, forward.cursor, state.logs),
+        read_state_status(resources, forward),
         (
             *_refusals(resources, forward, state),
             *unknown_times(lags),

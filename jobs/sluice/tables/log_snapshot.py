@@ -167,8 +167,12 @@ class LogSnapshot:
     def committed_at(self, batch: Batch) -> datetime | None:
         """When a batch was committed, by the writer's clock; None when the log has lost it."""
         found = self._find(batch)
-        milliseconds = found[1].get("timestamp") if found else None
-        return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
+        return None if found is None else _written_at(found[1])
+
+    def written_at(self, version: int) -> datetime | None:
+        """When a version was committed, by the writer's clock; None when the log has lost it."""
+        told = None if self._table is None else commit_info(self._table, version)
+        return None if told is None else _written_at(told)
 
     def landed_in(self, batch: Batch) -> int:
         """The version a committed batch landed in; the last one lost if the log has lost that.
@@ -233,3 +237,8 @@ class LogSnapshot:
             (each for each in commit_infos(self._table, self._others) if batch_of(each[1]) == mine),
             None,
         )
+
+
+def _written_at(commit: Mapping[str, Any]) -> datetime | None:
+    milliseconds = commit.get("timestamp")
+    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -15,6 +15,7 @@ from sluice.offsets.lag import Lag, loss_told
 from sluice.offsets.quantities import format_count
 
 if TYPE_CHECKING:
+    from sluice.operations.state_status import StateStatus
     from sluice.operations.status import PipelineStatus, UnknownStatus
     from sluice.progress.lane_state import LaneState
 
@@ -55,6 +56,7 @@ def _document(found: PipelineStatus) -> dict[str, object]:
         "lost": found.lost,
         "reset": reset_document(opening) if opening else None,
         "consumer_group": _group_document(found.group) if found.group else None,
+        **({"state": state_document(found.state)} if found.state else {}),
         "partitions": [partition_document(each) for each in found.lags],
         "notes": list(found.notes),
     }
@@ -78,6 +80,19 @@ def _group_document(group: GroupLag) -> dict[str, object]:
     }
 
 
+def state_document(state: StateStatus) -> dict[str, object]:
+    """A state table's status as JSON values."""
+    return {
+        "stands_at": state.stands_at,
+        "behind": state.behind,
+        "behind_since": state.since.isoformat() if state.since else None,
+        "last_refresh": dict(state.last.counts.as_dict()) if state.last else None,
+        "rebuilding": state.is_rebuilding,
+        "refused": str(state.refusal) if state.refusal else None,
+        "unknown": state.unknown or None,
+    }
+
+
 def _print(found: PipelineStatus) -> None:
     from sluice.progress.overdue import without_receipt
 
@@ -95,6 +110,8 @@ def _print(found: PipelineStatus) -> None:
         click.echo(line)
     if found.group:
         click.echo(str(found.group))
+    if found.state:
+        click.echo(f"state table: {found.state}.")
     if forward.history.opening:
         click.echo(f"opened by a reset: {reset_told(forward.history.opening)}")
     if found.losses:
