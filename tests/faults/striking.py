@@ -49,6 +49,8 @@ INSIDE_A_COMMIT = (
     "quarantine creation",
     "quarantine files written",
     "quarantine reply lost",
+    "state files written",
+    "state reply lost",
 )
 
 

@@ -33,8 +33,8 @@ def put(trips: Installed, key: int, value: dict[str, Any] | None, partition: int
 def state_sql(trips: Installed, statement: str) -> None:
     """Run a statement on the table `{state}` or `{log}` in the tests' Spark, as others may."""
     named = {"log": trips.data, "state": trips.warehouse / f"{trips.name}__state"}
-    named = {name: f"delta.`{where}`" for name, where in named.items()}
-    trips.session().sql(statement.format(**named)).collect()
+    tables = {name: f"delta.`{where}`" for name, where in named.items()}
+    trips.session().sql(statement.format(**tables)).collect()
 
 
 def state_rows(trips: Installed) -> dict[int, tuple[Any, bool]]:

@@ -32,7 +32,7 @@ class PipelineTasks(TaskGroup):
     that interval again. The DAG's parameters are not read.
 
     The tasks behind the group run if something new has landed, and are skipped otherwise; with the
-    trigger rule `none_failed` they run either way. `refresh` decides nothing of that, unless it
+    trigger rule `none_failed` they run either way. `refresh` does not decide that, unless it
     fails: then they do not run. The tasks are retried as those of a pipeline's
     own DAG are, unless `default_args` of the DAG or of the group say otherwise.
 

@@ -114,7 +114,7 @@ class Runner:
         return found
 
     def end(self) -> None:
-        """The last step, once all is said. Raises what has kept the state table from following."""
+        """The last step, after all reports. Raises what has kept the state table from following."""
         if self.refusal is not None:
             raise self.refusal
 

@@ -164,7 +164,7 @@ class StateAttempt:
     """One attempt to bring the state table to the end of a span of the log's versions.
 
     `columns` are those of the log there; `gives_columns` if the state table lacks some of them.
-    `ranks` order the topic ids of a topic. `commit` is what the commit will say of itself, but for
+    `ranks` order the topic ids of a topic. `commit` is what the commit will say of itself, without
     the counts.
     """
 

@@ -75,7 +75,7 @@ def _create(
 
 
 def until_there(spark: SparkSession, uri: str, create: str) -> None:
-    """Run a statement that creates a table until it is there, whoever has created it."""
+    """Run a statement that creates a table until it is there; others may create it meanwhile."""
     failed: list[Exception] = []
 
     def is_there() -> bool:

@@ -111,7 +111,7 @@ def _require_state(resources: PipelineResources) -> None:
 
 
 def _require_place(resources: PipelineResources, standing: StateStanding) -> None:
-    """Raises StateRefused where the table in place is none that a rebuild may overwrite."""
+    """Raises StateRefused where a rebuild may not overwrite the table in place."""
     pipeline, owner = resources.spec.pipeline, standing.table.owner
     if standing.found is None or owner == pipeline:
         return

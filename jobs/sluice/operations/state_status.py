@@ -74,7 +74,7 @@ class StateStatus:
 def read_state_status(resources: PipelineResources, lane: LaneState) -> StateStatus | None:
     """The state table beside the lane's data table; None for a pipeline without one.
 
-    What keeps it from being read is in it, and is no error.
+    What keeps it from being read is in it, and not an error.
     """
     if resources.spec.state is None:
         return None

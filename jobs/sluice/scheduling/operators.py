@@ -226,8 +226,8 @@ class RefreshOperator(DriverOperator):
         """What the newest event says of the state table; those of other writers say nothing."""
         events = context["inlet_events"][self.events]
         newest = events.ascending(False).limit(NEWEST_EVENTS)
-        ours = (each.extra for each in newest if (each.extra or {}).get("pipeline"))
-        return next(ours, {})
+        ours = (each.extra for each in newest if each.extra and each.extra.get("pipeline"))
+        return next(ours, None) or {}
 
 
 class MaintainOperator(DriverOperator):

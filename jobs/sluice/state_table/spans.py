@@ -79,8 +79,8 @@ def next_span(after: int, changes: Sequence[LogChange], most_rows: int) -> Span:
     """The first span of the changes, oldest first, which begin behind `after`.
 
     It goes as far as the versions are of one kind, and the rows that they added no more than
-    `most_rows`; but for its first version that has any. Versions that changed no row join any span,
-    unless they moved what it added: its files are read at its end.
+    `most_rows`; its first version that has any may add more. Versions that changed no row join any
+    span, unless they moved what it added: its files are read at its end.
     """
     taken: list[LogChange] = []
     kind: Kind = "nothing"

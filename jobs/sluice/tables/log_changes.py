@@ -58,7 +58,7 @@ def _bounds(file: Mapping[str, Any], stats: Mapping[str, Any]) -> FileBounds:
 
     def of(name: str, kind: type) -> Any:
         low, high = (each.get(name, partition.get(name)) for each in (least, most))
-        # Bounds say nothing of nulls.
+        # Bounds do not cover nulls.
         return None if low is None or high is None or nulls.get(name) else (kind(low), kind(high))
 
     return FileBounds(file["path"], of("_topic_id", str), of("_partition", int), of("_offset", int))

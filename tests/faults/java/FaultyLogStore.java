@@ -16,7 +16,7 @@ import sluice.LinkLogStore;
  *
  * <p>SLUICE_TEST_COMMIT is `files written: KIND` (its files are there, the commit is not) or `reply
  * lost: KIND` (the commit is there, its writer does not learn of it). `quarantine files written` and
- * `quarantine reply lost` are those of the quarantine table, `quarantine creation` is before it is.
+ * `quarantine reply lost` are those of the quarantine table, `state …` those of the state table, `quarantine creation` is before it is.
  *
  * <p>A server is told by a file `commit-fault` beside the warehouse: the commit that meets the fault
  * removes it. What hangs goes on when there is a file `commit-goes-on`.
@@ -42,7 +42,7 @@ public final class FaultyLogStore extends LinkLogStore {
     private static void reach(String step, Path path) throws IOException {
         String file = path.toUri().getPath();
         String named = !file.endsWith(CREATION) ? step : step.equals("files written") ? "creation" : "";
-        String point = file.contains("__quarantine/") ? "quarantine " + named : named;
+        String point = tableOf(file) + named;
         if (!COMMIT.matcher(file).matches()) {
             return;
         }
@@ -72,6 +72,11 @@ public final class FaultyLogStore extends LinkLogStore {
             case "stop" -> signal("STOP", ProcessHandle.current().pid());
             default -> throw new IllegalArgumentException("no such fault: " + wanted);
         }
+    }
+
+    /** What is said of a table before a point: nothing of the data table. */
+    private static String tableOf(String file) {
+        return file.contains("__quarantine/") ? "quarantine " : file.contains("__state/") ? "state " : "";
     }
 
     /** The Python process that has started this JVM. */

@@ -76,7 +76,7 @@ class NewestRows:
         return [e for e in self.columns if e.type in _MAY_BE_UNAVAILABLE and e.name not in kept]
 
     def _available(self) -> Iterator[SparkColumn]:
-        """Of each such column the newest value that is available, in a struct; null for none."""
+        """The newest value of each such column that is available, in a struct; null for none."""
         for at, each in enumerate(self.fillable):
             value = F.col("row")[each.name]
             is_there = F.when(~self._is_unavailable(each, value), F.col("order"))

@@ -1,4 +1,4 @@
-"""Places: whether rows of one key are in places between which offsets are no order.
+"""Places: whether rows of one key are in places that offsets do not order.
 
 Offsets order the rows of a partition, and ranks the topics that had one name. Between two
 partitions of one topic, or two topics, there is no order but one that the spec names.

@@ -100,7 +100,7 @@ class StateRows:
     def _now(self, names: list[str], of: DataFrame) -> DataFrame:
         """The state's rows of these keys: the key, `now_order`, and in `now_row` these columns.
 
-        Of few keys, so that the whole state need not be sorted for a join.
+        Few keys are sent to all tasks: the whole state need not be sorted for a join.
         """
         stored = self.newest.stored(self.tables.state(), names)
         keys, on = of.select(*self.newest.keys), self.newest.keys

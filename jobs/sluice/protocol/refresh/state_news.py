@@ -1,4 +1,4 @@
-"""State news: what a state table went through since it was last told of, by its own log."""
+"""State news: how the state table has moved since it was last announced."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class StateNews:
 def state_news(resources: PipelineResources, told: Mapping[str, Any]) -> StateNews | None:
     """What has changed since an earlier `as_dict`, {} for none; None where no row has.
 
-    Where nothing was told of this table, the newest commit is the news.
+    Where nothing was announced this table, the newest commit is the news.
     """
     table = resources.state.snapshot()
     table_id, before = table.table_id, told.get(_VERSION)
