@@ -89,9 +89,10 @@ def ingest_summary(landed: BatchReference, left: BatchReference) -> Summary:
 def refresh_summary(stands_at: int | None, news: StateNews | None) -> Summary:
     """Where the state table stands, and what has changed in it since it was last announced."""
     if news is None:
-        at = "is not made yet" if stands_at is None else f"stands at version {stands_at}"
-        said = f"state: {at}{'' if stands_at is None else ' of the data table: nothing new'}"
-        return {"said": said, "data_version": stands_at}
+        said = "not made yet"
+        if stands_at is not None:
+            said = f"stands at version {stands_at} of the data table: nothing new"
+        return {"said": f"state: {said}", "data_version": stands_at}
     return {"said": f"state: {news}", **news.as_dict()}
 
 

@@ -71,6 +71,17 @@ def test_a_run_plans_then_ingests_then_settles(flights):
     assert chain == {"plan": {"ingest"}, "ingest": {"settle"}, "settle": set()}
 
 
+def test_a_state_table_is_refreshed_beside_the_receipts(write_spec, parse):
+    write_spec("flights", state={"key": ["carrier"]})
+    made = parse().dags["flights"]
+    chain = {task.task_id: task.downstream_task_ids for task in made.tasks}
+    last = {"settle": set(), "refresh": set()}
+    assert chain == {"plan": {"ingest"}, "ingest": {*last}, **last}
+    assert "`flights__state` beside it" in made.doc_md
+    refresh = made.get_task("refresh")
+    assert (refresh.retries, refresh.owner) == (3, "data-platform")
+
+
 def test_intervals_are_not_empty_and_runs_take_turns(flights):
     assert isinstance(flights.timetable, CronDataIntervalTimetable)
     assert flights.catchup is False

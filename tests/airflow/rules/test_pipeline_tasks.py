@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from airflow.sdk import DAG, Asset, TaskGroup, TriggerRule, task, task_group
+from airflow.sdk import DAG, Asset, AssetAlias, TaskGroup, TriggerRule, task, task_group
 from airflow.serialization.serialized_objects import DagSerialization
 from airflow.utils.types import DagRunType
 from sluice.airflow import PipelineTasks
@@ -56,6 +56,26 @@ def test_it_stands_between_other_tasks(dag):
     assert chain(dag) == expected
     stored = DagSerialization.from_dict(DagSerialization.to_dict(dag))
     assert chain(stored) == expected
+
+
+def test_a_state_table_has_a_task_beside_the_receipts(write_spec, specs):
+    write_spec("orders", state={"key": ["carrier"]})
+    made = of_a_team(specs)
+    expected = {
+        "before": {"orders.plan"},
+        "orders.plan": {"orders.ingest"},
+        "orders.ingest": {"orders.settle", "orders.refresh"},
+        "orders.settle": {"report"},
+        "orders.refresh": {"report"},
+        "report": set(),
+    }
+    assert chain(made) == expected
+    assert chain(DagSerialization.from_dict(DagSerialization.to_dict(made))) == expected
+    refresh = made.get_task("orders.refresh")
+    assert refresh.trigger_rule == TriggerRule.NONE_FAILED
+    assert refresh.max_active_tis_per_dag == 1
+    # It may succeed without an event: a skipped one would skip the report.
+    assert [type(each) for each in refresh.outlets] == [AssetAlias]
 
 
 def test_its_tasks_are_those_of_the_pipelines_own_dag(dag, write_spec, specs, parse):

@@ -123,7 +123,6 @@ def test_each_rule_that_the_spec_changes_is_a_reason(trips: Installed) -> None:
         "deleted_when": "NOT gone",
         "unavailable": "nothing",
         "order_by": ["seq"],
-        "unkeyed": "ignore",
     }
     for name, value in changed.items():
         trips.write_spec(state={**STATE, name: value})
