@@ -610,6 +610,19 @@ def aside_lost(stage: Stage) -> Scene:
     return stage.exact(3, quarantined=1, altered=frozenset({version}))
 
 
+def state_refused(stage: Stage) -> Scene:
+    stage.landed(format=DELAYS, state={"key": ["carrier"], "order_by": ["_timestamp"]})
+    stage.flights.open().refresh()
+    shutil.rmtree(stage.flights.warehouse / "flights__state")
+    assert "the state table that Sluice made, found none" in stage.console.refuses(RUN)
+    preview, done = yield
+    assert "14 rows" in preview
+    assert "a row for each carrier: the newest by _timestamp" in preview
+    assert "made anew from version" in done
+    assert stage.flights.open().refresh() == []
+    return stage.exact(14)
+
+
 def restored(stage: Stage) -> Scene:
     stage.landed()
     version = DeltaTable(stage.flights.data).version()
@@ -755,6 +768,7 @@ SCENES: dict[str, Callable[[Stage], Scene]] = {
     "A topic changes to another format": format_changes,
     "Drop quarantined records": dropped,
     "The quarantine table lost rows": aside_lost,
+    "The state table is refused": state_refused,
     "The table was restored": restored,
     "The table was put back from a backup": put_back,
     "The offsets table is lost, or another table is in its place": offsets_lost,

@@ -1,19 +1,12 @@
-"""A pipeline with a state table: what goes in, what the table is, and what the log says it is.
-
-Its batches land without Spark; its state table is Spark's.
-"""
+"""A pipeline with a state table: what goes in, what the table is, and what the log says it is."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sluice.lake.opened import SparkEngine
-from sluice.pipeline import Pipeline
 from sluice.protocol.refresh.making import Followed
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
@@ -25,7 +18,10 @@ Row = Mapping[str, Any]
 
 
 def keyed(topic: Topic, pipeline: Pipelines, **keys: Any) -> Installed:
-    """A pipeline of two partitions with a state table by `id`; it has read nothing yet."""
+    """A pipeline of two partitions with a state table by `id`; it has read nothing yet.
+
+    In this process both tables are written without Spark.
+    """
     made = {"format": {"type": "json", "schema": SCHEMA}, "state": dict(STATE)}
     trips = pipeline(topic(2), **{**made, **keys})
     trips.written = True
@@ -38,14 +34,8 @@ def put(trips: Installed, key: int, v: str = "", partition: int = 0, **more: Any
     produce(trips.bootstrap, trips.topics[0], [sent], partition)
 
 
-def with_spark(trips: Installed) -> Pipeline:
-    """The pipeline as it writes its state table."""
-    engine = SparkEngine(lambda *_: contextlib.nullcontext(trips.session()))
-    return replace(trips.open(), engine=engine)
-
-
 def refreshed(trips: Installed) -> list[Followed]:
-    return with_spark(trips).refresh()
+    return trips.open().refresh()
 
 
 def state_table(trips: Installed) -> Path:
@@ -54,10 +44,15 @@ def state_table(trips: Installed) -> Path:
 
 def state_rows(trips: Installed) -> dict[Any, Row]:
     """The state table by key; a key is there once."""
-    found = trips.session().read.format("delta").load(str(state_table(trips))).collect()
-    rows = {row["id"]: row.asDict() for row in found}
+    found = trips.rows(state_table(trips).name) if trips.written else _by_spark(trips)
+    rows = {row["id"]: row for row in found}
     assert len(rows) == len(found)
     return rows
+
+
+def _by_spark(trips: Installed) -> list[dict[str, Any]]:
+    where = str(state_table(trips))
+    return [row.asDict() for row in trips.session().read.format("delta").load(where).collect()]
 
 
 def is_right(trips: Installed) -> bool:

@@ -22,7 +22,6 @@ from sluice.spec_folder import load_spec
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.states import STATE, keyed, put, refreshed
 
-
 ASKED_NOTHING = {**dict.fromkeys(REPROCESS), DRY_RUN: False, BRING_BACK_ERASED: False}
 
 
@@ -109,7 +108,6 @@ def trips(topic: Topic, pipeline: Pipelines, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.integration
-@pytest.mark.spark
 def test_an_event_tells_what_changed_since_the_last_one(trips: Installed) -> None:
     put(trips, 1, "a")
     put(trips, 2, "b")

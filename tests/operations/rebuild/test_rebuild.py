@@ -6,24 +6,18 @@ import json
 import shutil
 from collections.abc import Callable
 
+import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 from sluice.errors import SpecError, StateRefused
+from sluice.failpoints import reaching
 from sluice.operations.rebuild import Rebuild, rebuild
+from sluice.protocol.refresh.due_span import due_span
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
-from tests.worlds.states import (
-    STATE,
-    is_right,
-    keyed,
-    put,
-    refreshed,
-    state_rows,
-    state_table,
-    with_spark,
-)
+from tests.worlds.states import STATE, is_right, keyed, put, refreshed, state_rows, state_table
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 @pytest.fixture
@@ -40,55 +34,57 @@ def trips(topic: Topic, pipeline: Pipelines) -> Installed:
     return trips
 
 
-def sql(trips: Installed, statement: str) -> None:
-    trips.session().sql(statement.format(state=f"delta.`{state_table(trips)}`"))
+def state(trips: Installed) -> DeltaTable:
+    return DeltaTable(state_table(trips))
 
 
 def dropped(trips: Installed) -> None:
     shutil.rmtree(state_table(trips))
 
 
-def another_of_ours(trips: Installed) -> None:
+def another(trips: Installed, owner: str | None) -> None:
+    """A table that others have made in its place, which says that it is that pipeline's."""
     dropped(trips)
-    sql(trips, "CREATE TABLE {state} (x INT) USING delta TBLPROPERTIES (sluice.pipeline = 'trips')")
+    write_deltalake(state_table(trips), pa.table({"x": [1]}))
+    if owner is not None:
+        says = {"sluice.pipeline": owner}
+        state(trips).alter.set_table_properties(says, raise_if_not_exists=False)
 
 
-def restored(trips: Installed) -> None:
-    newest = DeltaTable(state_table(trips)).version()
-    sql(trips, f"RESTORE TABLE {{state}} TO VERSION AS OF {newest - 1}")
+def inserted(trips: Installed) -> None:
+    write_deltalake(state(trips), state(trips).to_pyarrow_table().slice(0, 1), mode="append")
 
 
-def rules(**state: object) -> Callable[[Installed], None]:
+def rules(**keys: object) -> Callable[[Installed], None]:
     """Another `state` section in the spec."""
-    return lambda trips: trips.write_spec(state={**STATE, **state})
+    return lambda trips: trips.write_spec(state={**STATE, **keys})
 
 
-STORIES: dict[str, tuple[Callable[[Installed], None], str]] = {
+ONLY_SLUICE = "expected rows that only Sluice writes, found a"
+OF_THE_SPEC = "the spec's `state` or the table's columns were changed"
+STORIES: dict[str, tuple[Callable[[Installed], object], str]] = {
     "dropped": (dropped, "expected the state table that Sluice made, found none"),
-    "another table": (another_of_ours, "found another in its place"),
-    "restored": (restored, "found a RESTORE"),
-    "rows deleted": (
-        lambda trips: sql(trips, "DELETE FROM {state} WHERE id = 1"),
-        "expected rows that only Sluice writes, found a DELETE",
-    ),
-    "rows inserted": (
-        lambda trips: sql(trips, "INSERT INTO {state} SELECT * FROM {state} WHERE id = 1"),
-        "expected rows that only Sluice writes, found a WRITE",
-    ),
-    "rows updated": (
-        lambda trips: sql(trips, "UPDATE {state} SET v = 'x' WHERE id = 1"),
-        "expected rows that only Sluice writes, found a UPDATE",
-    ),
+    "replaced": (lambda trips: another(trips, "trips"), "found another in its place"),
+    "restored": (lambda trips: state(trips).restore(0), f"{ONLY_SLUICE} RESTORE"),
+    "rows deleted": (lambda trips: state(trips).delete("id = 1"), f"{ONLY_SLUICE} DELETE"),
+    "rows inserted": (inserted, f"{ONLY_SLUICE} WRITE"),
+    "rows updated": (lambda trips: state(trips).update({"v": "'x'"}), f"{ONLY_SLUICE} UPDATE"),
+}
+CHANGES = {
+    "deleted_when": rules(deleted_when="gone IS NULL"),
+    "unavailable": rules(unavailable="nothing"),
+    "order_by": rules(order_by=["_offset"]),
+    "key": rules(key=["id", "v"]),
 }
 
 
 def made_anew(trips: Installed) -> Rebuild:
-    opened = with_spark(trips)
+    opened = trips.open()
     return rebuild(opened.resources, opened.open_state)
 
 
 def refused(trips: Installed, text: str) -> None:
-    """The refresh is refused with the way back, and so is its preview, which writes nothing."""
+    """The refresh is refused with the way back; the preview says so, too, and writes nothing."""
     with pytest.raises(StateRefused) as problem:
         refreshed(trips)
     assert text in str(problem.value)
@@ -102,12 +98,15 @@ def refused(trips: Installed, text: str) -> None:
 
 
 def leads_out(trips: Installed) -> None:
-    """Afterwards nothing is refused, and the state is what the log says."""
+    """Afterwards nothing is refused, and the state follows the log."""
     done = made_anew(trips).done
     assert done is not None
     assert done.span.upto == trips.version()
     assert refreshed(trips) == []
-    assert is_right(trips)
+    put(trips, 4, "e")
+    trips.run()
+    (followed,) = refreshed(trips)
+    assert (followed.span.kind, followed.counts.inserted) == ("appended", 1)
 
 
 @pytest.mark.parametrize("story", STORIES)
@@ -116,50 +115,51 @@ def test_a_refused_state_table_is_made_anew(trips: Installed, story: str) -> Non
     happens(trips)
     refused(trips, text)
     leads_out(trips)
+    assert is_right(trips)
 
 
-def test_each_rule_that_the_spec_changes_is_a_reason(trips: Installed) -> None:
-    changed: dict[str, object] = {
-        "deleted_when": "NOT gone",
-        "unavailable": "nothing",
-        "order_by": ["seq"],
-    }
-    for name, value in changed.items():
-        trips.write_spec(state={**STATE, name: value})
-        refused(trips, "the spec's `state`")
-    trips.write_spec(state=dict(STATE))
+@pytest.mark.parametrize("key", CHANGES)
+def test_by_a_rule_of_the_spec_that_was_changed_it_is_made_anew(trips: Installed, key: str) -> None:
+    CHANGES[key](trips)
+    refused(trips, OF_THE_SPEC)
+    leads_out(trips)
+
+
+def test_a_rule_that_is_put_back_is_no_reason(trips: Installed) -> None:
+    rules(order_by=["seq"])(trips)
+    refused(trips, OF_THE_SPEC)
+    rules()(trips)
     assert refreshed(trips) == []
 
 
 def test_another_order_makes_other_rows(trips: Installed) -> None:
-    trips.write_spec(state={**STATE, "order_by": ["seq"]})
+    rules(order_by=["seq"])(trips)
     made_anew(trips)
     assert {key: row["v"] for key, row in state_rows(trips).items()} == {1: "a", 2: "b", 3: "d"}
 
 
 def test_another_key_makes_another_table(trips: Installed) -> None:
     trips.write_spec(state={"key": ["v"]})
-    refused(trips, "the spec's `state`")
     done = made_anew(trips).done
     assert done is not None
     assert (done.counts.inserted, done.counts.superseded) == (4, 1)
 
 
-@pytest.mark.parametrize("owner", ["", " TBLPROPERTIES (sluice.pipeline = 'others')"])
-def test_a_table_of_others_is_moved_away_first(trips: Installed, owner: str) -> None:
-    dropped(trips)
-    sql(trips, f"CREATE TABLE {{state}} (x INT) USING delta{owner}")
-    for each in ("", "--execute"):
-        told = trips.sluice("rebuild", *filter(None, [each]))
+@pytest.mark.parametrize("owner", [None, "others"])
+def test_a_table_of_others_is_moved_away_first(trips: Installed, owner: str | None) -> None:
+    another(trips, owner)
+    for options in ((), ("--execute",)):
+        told = trips.sluice("rebuild", *options)
         assert told.returncode == 1
         assert "Move it away; then `sluice rebuild trips`" in told.stderr
     state_table(trips).rename(trips.warehouse / "theirs")
     refused(trips, "found none")
     leads_out(trips)
+    assert is_right(trips)
 
 
 def test_an_older_copy_of_the_data_table_is_put_back(trips: Installed) -> None:
-    older = trips.warehouse.parent / "copy"
+    older = trips.folder / "copy"
     shutil.copytree(trips.data, older)
     put(trips, 1, "later")
     trips.run()
@@ -168,8 +168,10 @@ def test_an_older_copy_of_the_data_table_is_put_back(trips: Installed) -> None:
     shutil.copytree(older, trips.data)
     done = trips.sluice("recover", "--execute", "--reason", "a copy was put back")
     assert done.returncode == 0, done.stderr
-    refused(trips, "an older copy of the data table was put back")
-    leads_out(trips)
+    made_anew(trips)
+    trips.run()
+    refreshed(trips)
+    assert is_right(trips)
 
 
 def test_the_data_table_is_created_anew(trips: Installed) -> None:
@@ -179,26 +181,83 @@ def test_the_data_table_is_created_anew(trips: Installed) -> None:
     trips.run()
     refused(trips, "expected the state of data table")
     leads_out(trips)
+    assert is_right(trips)
 
 
 def test_a_whole_state_may_be_made_anew_too(trips: Installed) -> None:
-    shown = trips.sluice("rebuild", "--json")
-    found = json.loads(shown.stdout)
+    found = json.loads(trips.sluice("rebuild", "--json").stdout)
     assert (found["refusal"], found["executed"]) == (None, False)
     assert (found["stands_at"], found["data"]["rows"]) == (trips.version(), 5)
     assert (found["state"]["rows"], found["key"]) == (3, ["id"])
     leads_out(trips)
-    put(trips, 1, "e")
-    trips.run()
-    (followed,) = refreshed(trips)
-    assert (followed.span.kind, followed.counts.updated) == ("appended", 1)
-    # Rows that were only marked are not counted.
-    assert json.loads(trips.sluice("rebuild", "--json").stdout)["state"]["rows"] == 3
 
 
-def test_a_pipeline_without_a_state_table_is_told_the_key(
-    topic: Topic, pipeline: Pipelines
+class Cut(Exception):
+    """The process dies here."""
+
+
+def cut(_: str) -> None:
+    raise Cut
+
+
+def once_at(point: str, happens: Callable[[str], object]) -> Callable[[str], None]:
+    """A hook that lets it happen when the step is first reached."""
+    left = [happens]
+
+    def hook(reached: str) -> None:
+        if reached == point and left:
+            left.pop()(reached)
+
+    return hook
+
+
+def test_a_rebuild_that_was_cut_is_refused_until_the_next_one(trips: Installed) -> None:
+    with pytest.raises(Cut), reaching(once_at("state given up", cut)):
+        made_anew(trips)
+    refused(trips, "expected a whole table, found one whose rebuild was interrupted")
+    leads_out(trips)
+    assert is_right(trips)
+
+
+def test_a_creation_that_was_cut_is_completed_by_the_next_run(trips: Installed) -> None:
+    dropped(trips)
+    with pytest.raises(Cut), reaching(once_at("state created", cut)):
+        made_anew(trips)
+    refused(trips, "found another in its place")
+    leads_out(trips)
+    assert is_right(trips)
+
+
+@pytest.mark.parametrize("point", ["state given up", "state computed"])
+def test_two_rebuilds_at_once_leave_one_right_table(trips: Installed, point: str) -> None:
+    with reaching(once_at(point, lambda _: made_anew(trips))):
+        made_anew(trips)
+    assert refreshed(trips) == []
+    assert is_right(trips)
+
+
+def test_a_refresh_that_lands_in_a_rebuild_is_refused_and_the_next_one_completes_it(
+    trips: Installed,
 ) -> None:
+    """Its span was known before the table was given up, and its commit comes after that."""
+    put(trips, 1, "later")
+    trips.run()
+    opened = trips.open()
+    late = due_span(opened.resources)
+    assert late is not None
+
+    def lands(_: str) -> None:
+        with opened.open_state() as lake:
+            assert lake.follow(late.attempt).changed
+
+    with reaching(once_at("state given up", lands)), pytest.raises(StateRefused) as problem:
+        made_anew(trips)
+    assert [str(each) for each in problem.value.moves] == ["sluice rebuild trips"]
+    leads_out(trips)
+    assert is_right(trips)
+
+
+def test_a_spec_without_a_state_is_told_the_key(topic: Topic, pipeline: Pipelines) -> None:
     trips = pipeline(topic())
     told = trips.sluice("rebuild")
     assert told.returncode == 1
@@ -209,12 +268,10 @@ def test_a_pipeline_without_a_state_table_is_told_the_key(
 
 def test_before_the_first_run_there_is_nothing_to_make(topic: Topic, pipeline: Pipelines) -> None:
     trips = keyed(topic, pipeline)
-    for each in ("", "--execute"):
-        told = trips.sluice("rebuild", *filter(None, [each]))
-        assert (told.returncode, told.stdout) == (
-            0,
-            "trips: there is no data table yet: the first run makes both\n",
-        )
+    for options in ((), ("--execute",)):
+        told = trips.sluice("rebuild", *options)
+        said = "trips: there is no data table yet: the first run makes both\n"
+        assert (told.returncode, told.stdout) == (0, said)
 
 
 def test_a_state_is_added_to_a_table_with_history_and_taken_away_again(
@@ -227,7 +284,7 @@ def test_a_state_is_added_to_a_table_with_history_and_taken_away_again(
     trips.run()
     assert refreshed(trips) == []
     assert not state_table(trips).exists()
-    trips.write_spec(state=dict(STATE))
+    rules()(trips)
     assert "not made yet: the next run makes it" in trips.sluice("rebuild").stdout
     (followed,) = refreshed(trips)
     assert (followed.span.kind, followed.counts.inserted) == ("everything", 1)
