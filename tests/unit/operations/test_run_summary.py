@@ -23,15 +23,18 @@ from sluice.operations.run_summary import (
     failure_summary,
     ingest_summary,
     plan_summary,
+    refresh_summary,
     run_note,
     settle_summary,
     summarize_plan,
     summarize_settlement,
 )
 from sluice.pipeline import Pipeline, open_pipeline
+from sluice.protocol.refresh.state_news import StateNews
 from sluice.protocol.settle.write_receipts import Settlement
 from sluice.settings import Settings
 from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.state_table.counts import NOTHING, StateCounts, together
 
 from tests.unit.builders import TOPIC_ID, batch, log, offsets, partition, planned, sequence, state
 from tests.unit.operations.quarantine.test_drop import RAW
@@ -155,3 +158,19 @@ def test_a_settlement_is_told_without_the_lag_whatever_keeps_it_unknown(
     assert said == {"said": "nothing to settle; lag left unknown", "batches": 0, "lag": None}
     told = "trips: the lag is unknown: TypeError: an answer that nobody expected"
     assert told in "\n".join(caplog.messages)
+
+
+def test_a_refresh_tells_where_the_state_stands_and_what_has_changed() -> None:
+    assert refresh_summary(None, None) == {"said": "state: not made yet", "data_version": None}
+    nothing = refresh_summary(7, None)
+    assert nothing["said"] == "state: stands at version 7 of the data table: nothing new"
+    counts = together([StateCounts(inserted=10), StateCounts(updated=3, stale=1)])
+    found = refresh_summary(7, StateNews("id", 4, 7, counts))
+    assert found["said"] == (
+        "state: stands at version 7 of the data table: 10 inserted, 3 updated, 1 stale"
+    )
+    assert (found["state_version"], found["data_version"], found["updated"]) == (4, 7, 3)
+
+
+def test_no_counts_together_are_none() -> None:
+    assert together([]) == NOTHING
