@@ -49,14 +49,18 @@ def send(
     partitions: int,
     records: Iterable[tuple[str | None, str]],
     kind_of: Callable[[int], str] | None = None,
+    first: int = 0,
 ) -> int:
-    """Produce keys and values to the partitions in turn. Returns the size of all values."""
+    """Produce keys and values to the partitions in turn. Returns the size of all values.
+
+    `first` is the first of the partitions.
+    """
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50})
     size = 0
     for number, (key, value) in enumerate(records):
         size += len(value)
         headers = [("kind", kind_of(number).encode())] if kind_of else None
-        at = number % partitions
+        at = first + number % partitions
         while True:
             try:
                 producer.produce(topic, value, key, at, on_delivery=_delivered, headers=headers)

@@ -1,0 +1,103 @@
+"""The bench of state tables: Sluice's beside the MERGE that people write by hand.
+
+    python -m local.bench.state [--keys 1000000] [--changes 10000] [--changes 1000000]
+        [--rounds 3] [--growth] [--json FILE] [CONTENDER]…
+
+All read the same changes from Kafka: of keys that are there, drawn uniformly or skewed, a tenth of
+new keys, and a twentieth are deletions. All keys are loaded before, which is not measured. After
+every turn the state must have one row for each key, the newest one.
+
+Sluice lands every record in its log, and then refreshes the state. So like is compared with like
+where the job by hand appends to a log too (`log-merge`), and only there is a limit. A MERGE alone
+(`merge`) keeps no log: its ratios are shown beside. With `--growth`, ten times as many keys are
+loaded as well: on a warm server, the fewest changes may then take twice as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from local.bench.harness import Bench, number, to_file
+from local.bench.records import PARTITIONS
+from local.bench.state.feed import Feed, Load
+from local.bench.state.measured import TIMES, Measured, tables
+from local.bench.state.stage import CONTENDERS, Servers, contender
+from local.bench.turns import Size
+from local.bench.world import World
+from local.embedded.broker import Broker
+
+
+def loads(keys: int, changes: Sequence[int], growth: bool) -> list[Load]:
+    """What is measured, in this order."""
+    usual = [Load(keys, each, skewed) for each in changes for skewed in (False, True)]
+    return [*usual, *[Load(TIMES * keys, min(changes))] * growth]
+
+
+def measure(
+    bench: Bench,
+    measured: list[Measured],
+    load: Load,
+    servers: Servers,
+    names: Sequence[str],
+    rounds: int,
+) -> None:
+    """All rounds with one load."""
+    at = len(measured)
+    world = World(servers, f"bench_state_{at}", at)
+    feed = Feed(servers.bootstrap, world.topic, load)
+    feed.create()
+    now = Measured(load, Size(load.changes, 0, PARTITIONS))
+    with ExitStack() as kept:
+        each = {name: contender(name, world, feed, servers, kept) for name in names}
+        for name, one in each.items():
+            bench.say(f"{load}: {name} loads all keys")
+            one.prepare()
+        measured.append(now)
+        turns = {name: one.turn for name, one in each.items()}
+        for _ in now.size.take(turns, rounds, lambda said: bench.say(f"{load}: {said}")):
+            now.bytes_each = {name: one.rewritten.each for name, one in each.items()}
+            bench.write(measured, tables(measured))
+
+
+@click.command(help=__doc__)
+@click.argument("names", metavar="[CONTENDER]…", nargs=-1, type=click.Choice([*CONTENDERS]))
+@number("--keys", 1_000_000)
+@click.option(
+    "--changes",
+    default=(10_000, 1_000_000),
+    show_default=True,
+    multiple=True,
+    type=click.IntRange(min=1),
+    help="How many a turn; may be given several times.",
+)
+@number("--rounds", 3)
+@click.option("--growth", is_flag=True, help="Also with ten times as many keys.")
+@to_file
+def main(
+    names: Sequence[str],
+    keys: int,
+    changes: Sequence[int],
+    rounds: int,
+    growth: bool,
+    file: Path | None,
+) -> None:
+    """Measure, and print."""
+    bench = Bench("local.bench.state", file)
+    measured: list[Measured] = []
+    names = [name for name in CONTENDERS if name in (names or CONTENDERS)]
+    with (
+        Broker(bench.folder / "broker") as broker,
+        Servers(bench.folder, broker.bootstrap) as servers,
+    ):
+        for load in loads(keys, changes, growth):
+            those = [name for name in names if load.keys == keys or name.endswith("-warm")]
+            measure(bench, measured, load, servers, those, rounds)
+    bench.show(tables(measured))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""The contenders: each has tables of its own, reads the same feed, and must have its state.
+
+What is written by hand runs as users run it: Spark's defaults, and what Delta needs.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+from sluice.processes import die_with_parent
+
+from local.bench.contenders import as_users_run_it, submitted
+from local.bench.harness import empty
+from local.bench.stage import Place
+from local.bench.state.feed import SCHEMA, Feed
+from local.bench.state.rewritten import Rewritten, require_state, rewritten, version_of
+from local.bench.whole_processes import seconds_of
+from local.bench.world import OurPipeline, World, plain_environment
+
+_JOB = Path(__file__).with_name("merge_job.py")
+_STATE = "state: {key: [id], order_by: [seq], deleted_when: \"op = 'd'\"}"
+_FORM = f'{{type: json, schema: "{SCHEMA}"}}'
+
+
+@dataclass
+class Contender:
+    """Whoever keeps a state of the feed. Its turn 0, the loading of all keys, is not measured."""
+
+    world: World
+    name: str
+    feed: Feed
+    turns: int = 0
+    rewritten: Rewritten = field(default_factory=Rewritten)
+
+    @property
+    def folder(self) -> Path:
+        """Its tables, and what it has said."""
+        return self.world.folder(self.name)
+
+    @property
+    def state(self) -> Path:
+        """Its state table."""
+        return self.folder / "state"
+
+    def prepare(self) -> None:
+        """Load all keys."""
+        empty(self.folder)
+        self.feed.produce_until(0)
+        self.run()
+        require_state(self.state, self.feed.state)
+
+    def turn(self) -> float:
+        """The seconds of one more turn. Raises ClickException unless the state is right."""
+        self.turns += 1
+        self.feed.produce_until(self.turns)
+        before = version_of(self.state)
+        seconds = self.run()
+        require_state(self.state, self.feed.state)
+        self.rewritten += rewritten(self.state, before)
+        return seconds
+
+    def run(self) -> float:
+        """The seconds in which it takes all that is new."""
+        raise NotImplementedError
+
+
+@dataclass
+class Ours(Contender):
+    """`sluice run`: it lands what is new, and brings the state up to date."""
+
+    place: Place = field(default_factory=Place)
+
+    @property
+    def pipeline(self) -> OurPipeline:
+        """Its pipeline."""
+        return OurPipeline(self.world, self.name, self.place)
+
+    @property
+    def state(self) -> Path:
+        """The table beside the data table."""
+        data = self.pipeline.table
+        return data.with_name(f"{data.name}__state")
+
+    def prepare(self) -> None:
+        """The pipeline, and all keys."""
+        self.pipeline.create(self.feed.topic, _FORM, _STATE)
+        self.feed.produce_until(0)
+        self.run()
+        require_state(self.state, self.feed.state)
+
+    def run(self) -> float:
+        """A whole process."""
+        return self.pipeline.seconds_of_run()
+
+
+@dataclass
+class ByHand(Contender):
+    """`merge_job.py`, started for every turn: on a Spark of its own, or on a server."""
+
+    kind: str = "merge"
+    server: str | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The job's."""
+        bootstrap = self.world.stage.bootstrap
+        return [self.kind, bootstrap, self.feed.topic, str(self.folder), SCHEMA]
+
+    def run(self) -> float:
+        """A whole process."""
+        environment = dict(plain_environment())
+        command = submitted(_JOB, as_users_run_it(0), self.words)
+        if self.server:
+            environment["SPARK_REMOTE"] = self.server
+            command = [sys.executable, str(_JOB), *self.words]
+        return seconds_of([command], environment, self.folder / "said.log")
+
+
+@dataclass
+class Kept(ByHand, AbstractContextManager["Kept"]):
+    """The same with a session that is kept: no turn starts a process, or opens a session."""
+
+    process: subprocess.Popen[str] | None = None
+
+    def __exit__(self, *_: object) -> None:
+        if self.process:
+            assert self.process.stdin is not None
+            self.process.stdin.close()
+            self.process.wait()
+
+    def prepare(self) -> None:
+        """Start the process too."""
+        empty(self.folder)
+        self.process = subprocess.Popen(
+            submitted(_JOB, _with_memory(), [*self.words, "kept"]),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=(self.folder / "said.log").open("w"),
+            env=dict(plain_environment()),
+            text=True,
+            start_new_session=True,
+            preexec_fn=die_with_parent,
+        )
+        self.feed.produce_until(0)
+        self.run()
+        require_state(self.state, self.feed.state)
+
+    def run(self) -> float:
+        """One more turn of the process."""
+        assert self.process is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        started = time.monotonic()
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        if self.process.stdout.readline() != "taken\n":
+            raise click.ClickException(f"{self.name} has ended: {self.folder / 'said.log'}")
+        return time.monotonic() - started
+
+
+def _with_memory() -> Mapping[str, str]:
+    # As much as the server has.
+    return {**as_users_run_it(0), "spark.driver.memory": "2g"}
+
+
+def remote(connection: str) -> str:
+    """The address of a server for Spark's own client, from an Airflow connection."""
+    told = json.loads(connection)
+    # With a token, Spark's client demands TLS of any host but this name.
+    return f"sc://localhost:{told['port']}/;token={told['password']}"
