@@ -9,8 +9,12 @@ every turn the state must have one row for each key, the newest one.
 
 Sluice lands every record in its log, and then refreshes the state. So like is compared with like
 where the job by hand appends to a log too (`log-merge`), and only there is a limit. A MERGE alone
-(`merge`) keeps no log: its ratios are shown beside. With `--growth`, ten times as many keys are
-loaded as well: on a warm server, the fewest changes may then take twice as long.
+(`merge`) keeps no log: its ratios are shown beside. `warm` is a whole `sluice run` on a warm Spark
+Connect server, but by hand a session that is kept: no start is in its seconds. With `--growth`, ten
+times as many keys are loaded as well; the fewest changes may then take twice as long, if warm.
+
+Hudi Streamer and Iceberg are not measured: neither has a release for Spark 4.2. In Maven, Iceberg's
+newest is iceberg-spark-runtime-4.1_2.13 1.12.0; Hudi has no bundle for Spark 4.0, 4.1 or 4.2.
 """
 
 from __future__ import annotations
@@ -23,9 +27,10 @@ import click
 
 from local.bench.harness import Bench, number, to_file
 from local.bench.records import PARTITIONS
+from local.bench.stage import Stage
 from local.bench.state.feed import Feed, Load
 from local.bench.state.measured import TIMES, Measured, tables
-from local.bench.state.stage import CONTENDERS, Servers, contender
+from local.bench.state.stage import CONTENDERS, WARM, contender
 from local.bench.turns import Size
 from local.bench.world import World
 from local.embedded.broker import Broker
@@ -41,18 +46,18 @@ def measure(
     bench: Bench,
     measured: list[Measured],
     load: Load,
-    servers: Servers,
+    stage: Stage,
     names: Sequence[str],
     rounds: int,
 ) -> None:
     """All rounds with one load."""
     at = len(measured)
-    world = World(servers, f"bench_state_{at}", at)
-    feed = Feed(servers.bootstrap, world.topic, load)
+    world = World(stage, f"bench_state_{at}", at)
+    feed = Feed(stage.bootstrap, world.topic, load)
     feed.create()
     now = Measured(load, Size(load.changes, 0, PARTITIONS))
     with ExitStack() as kept:
-        each = {name: contender(name, world, feed, servers, kept) for name in names}
+        each = {name: contender(name, world, feed, stage, kept) for name in names}
         for name, one in each.items():
             bench.say(f"{load}: {name} loads all keys")
             one.prepare()
@@ -91,11 +96,11 @@ def main(
     names = [name for name in CONTENDERS if name in (names or CONTENDERS)]
     with (
         Broker(bench.folder / "broker") as broker,
-        Servers(bench.folder, broker.bootstrap) as servers,
+        Stage(bench.folder, broker.bootstrap) as stage,
     ):
         for load in loads(keys, changes, growth):
-            those = [name for name in names if load.keys == keys or name.endswith("-warm")]
-            measure(bench, measured, load, servers, those, rounds)
+            those = [name for name in names if load.keys == keys or name.endswith(WARM)]
+            measure(bench, measured, load, stage, those, rounds)
     bench.show(tables(measured))
 
 

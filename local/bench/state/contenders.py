@@ -1,13 +1,12 @@
 """The contenders: each has tables of its own, reads the same feed, and must have its state.
 
-What is written by hand runs as users run it: Spark's defaults, and what Delta needs.
+What is written by hand runs as users run it: Spark's defaults, and what Delta needs. On a Spark
+Connect server its `foreachBatch` would need pandas; it keeps a session instead, which is quicker.
 """
 
 from __future__ import annotations
 
-import json
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -37,8 +36,8 @@ class Contender:
     world: World
     name: str
     feed: Feed
-    turns: int = 0
-    rewritten: Rewritten = field(default_factory=Rewritten)
+    turns: int = field(default=0, init=False)
+    rewritten: Rewritten = field(default_factory=Rewritten, init=False)
 
     @property
     def folder(self) -> Path:
@@ -103,10 +102,9 @@ class Ours(Contender):
 
 @dataclass
 class ByHand(Contender):
-    """`merge_job.py`, started for every turn: on a Spark of its own, or on a server."""
+    """`merge_job.py`, started for every turn, on a Spark of its own."""
 
     kind: str = "merge"
-    server: str | None = None
 
     @property
     def words(self) -> list[str]:
@@ -116,19 +114,15 @@ class ByHand(Contender):
 
     def run(self) -> float:
         """A whole process."""
-        environment = dict(plain_environment())
         command = submitted(_JOB, as_users_run_it(0), self.words)
-        if self.server:
-            environment["SPARK_REMOTE"] = self.server
-            command = [sys.executable, str(_JOB), *self.words]
-        return seconds_of([command], environment, self.folder / "said.log")
+        return seconds_of([command], plain_environment(), self.folder / "said.log")
 
 
 @dataclass
-class Kept(ByHand, AbstractContextManager["Kept"]):
+class KeptByHand(ByHand, AbstractContextManager["KeptByHand"]):
     """The same with a session that is kept: no turn starts a process, or opens a session."""
 
-    process: subprocess.Popen[str] | None = None
+    process: subprocess.Popen[str] | None = field(default=None, init=False)
 
     def __exit__(self, *_: object) -> None:
         if self.process:
@@ -169,10 +163,3 @@ class Kept(ByHand, AbstractContextManager["Kept"]):
 def _with_memory() -> Mapping[str, str]:
     # As much as the server has.
     return {**as_users_run_it(0), "spark.driver.memory": "2g"}
-
-
-def remote(connection: str) -> str:
-    """The address of a server for Spark's own client, from an Airflow connection."""
-    told = json.loads(connection)
-    # With a token, Spark's client demands TLS of any host but this name.
-    return f"sc://localhost:{told['port']}/;token={told['password']}"

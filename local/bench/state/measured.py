@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from local.bench.figures import Shown, compared, judged, taken
 from local.bench.state.feed import Load
-from local.bench.state.stage import CONTENDERS, LESS, LIKE, OURS
+from local.bench.state.stage import COLD, CONTENDERS, LESS, LIKE, OURS, WARM
 from local.bench.turns import Comparison, Size
 
 _AT_MOST, _GROWTH = 0.8, 2.0
@@ -37,11 +37,9 @@ def _of_load(each: Measured) -> Iterator[Shown]:
     yield taken(str(each.load), head, cells, each.size)
     at_most = {each.size.records: _AT_MOST}
     comparisons = [
-        *(Comparison(f"{OURS}-{how}", f"{LIKE}-{how}", at_most) for how in ("cold", "warm")),
-        Comparison(f"{OURS}-warm", f"{LIKE}-kept"),
-        *(Comparison(f"{OURS}-{how}", f"{LESS}-{how}") for how in ("cold", "warm")),
-        Comparison(f"{OURS}-warm", f"{LESS}-kept"),
-        *(Comparison(f"{LIKE}-{how}", f"{LESS}-{how}") for how in ("cold", "warm", "kept")),
+        *(Comparison(f"{OURS}-{how}", f"{LIKE}-{how}", at_most) for how in (COLD, WARM)),
+        *(Comparison(f"{OURS}-{how}", f"{LESS}-{how}") for how in (COLD, WARM)),
+        *(Comparison(f"{LIKE}-{how}", f"{LESS}-{how}") for how in (COLD, WARM)),
     ]
     yield from compared(str(each.load), comparisons, each.size)
 

@@ -3,8 +3,7 @@
     spark-submit local/bench/state/merge_job.py KIND BOOTSTRAP TOPIC FOLDER SCHEMA [kept]
 
 KIND is `merge`, or `log-merge`, which appends every record to a table before: the log that Sluice
-has as well. With SPARK_REMOTE, Spark is that server's. `kept`: every line that is read is one more
-turn of the same session, and is answered.
+has as well. `kept`: every line that is read is one more turn of the same session, and is answered.
 """
 
 from __future__ import annotations

@@ -3,51 +3,28 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from functools import cached_property
 
 from local.bench.stage import Stage
-from local.bench.state.contenders import ByHand, Contender, Kept, Ours, remote
+from local.bench.state.contenders import ByHand, Contender, KeptByHand, Ours
 from local.bench.state.feed import Feed
 from local.bench.world import World
-from local.embedded.spark_server import SparkServer
 
-_HOW = {
-    "cold": "a Spark of its own",
-    "warm": "a process on a warm Spark server",
-    "kept": "a session that is kept",
-}
-_BY_HAND = {
-    "log-merge": "foreachBatch: append, MERGE",
-    "merge": "foreachBatch: MERGE, no log",
-}
-OURS, LIKE, LESS = "ours", *_BY_HAND
+OURS, LIKE, LESS = "ours", "log-merge", "merge"
+COLD, WARM = "cold", "warm"
+_BY_HAND = {LIKE: "foreachBatch: append, MERGE", LESS: "foreachBatch: MERGE, no log"}
 CONTENDERS = {
-    **{f"{OURS}-{how}": f"`sluice run`; {_HOW[how]}" for how in ("cold", "warm")},
-    **{f"{kind}-{how}": f"{what}; {_HOW[how]}" for kind, what in _BY_HAND.items() for how in _HOW},
+    f"{OURS}-{COLD}": "`sluice run`; a Spark of its own",
+    f"{OURS}-{WARM}": "`sluice run`; a warm Spark server",
+    **{f"{kind}-{COLD}": f"{what}; a Spark of its own" for kind, what in _BY_HAND.items()},
+    **{f"{kind}-{WARM}": f"{what}; a session that is kept" for kind, what in _BY_HAND.items()},
 }
 
 
-class Servers(Stage):
-    """A stage with one more server, for what is written by hand."""
-
-    @cached_property
-    def plain(self) -> str:
-        """Its address. Its sessions have Spark's defaults, and what Delta needs."""
-        plain = {"spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension"}
-        server = SparkServer(self.folder / "plain", settings=plain)
-        return remote(self.enter_context(server).connection)
-
-
-def contender(name: str, world: World, feed: Feed, servers: Servers, kept: ExitStack) -> Contender:
+def contender(name: str, world: World, feed: Feed, stage: Stage, kept: ExitStack) -> Contender:
     """The one of this name; its own process, if it has one, ends with `kept`."""
     kind, _, how = name.rpartition("-")
-    match kind, how:
-        case "ours", "warm":
-            return Ours(world, name, feed, place=servers.server)
-        case "ours", _:
-            return Ours(world, name, feed)
-        case _, "warm":
-            return ByHand(world, name, feed, kind=kind, server=servers.plain)
-        case _, "kept":
-            return kept.enter_context(Kept(world, name, feed, kind=kind))
-    return ByHand(world, name, feed, kind=kind)
+    if kind == OURS:
+        return Ours(world, name, feed, stage.server) if how == WARM else Ours(world, name, feed)
+    if how == WARM:
+        return kept.enter_context(KeptByHand(world, name, feed, kind))
+    return ByHand(world, name, feed, kind)
