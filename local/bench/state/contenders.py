@@ -1,14 +1,15 @@
 """The contenders: each has tables of its own, reads the same feed, and must have its state.
 
-What is written by hand runs as users run it: Spark's defaults, and what Delta needs. On a Spark
+What is written by hand has Spark's defaults, what Delta needs, and as many shuffle partitions as
+Sluice: the default of 200 would cost it much, as a stream has no adaptive execution. On a Spark
 Connect server its `foreachBatch` would need pandas; it keeps a session instead, which is quicker.
 """
 
 from __future__ import annotations
 
 import subprocess
+import sys
 import time
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ from local.bench.whole_processes import seconds_of
 from local.bench.world import OurPipeline, World, plain_environment
 
 _JOB = Path(__file__).with_name("merge_job.py")
+_BY_HAND = {**as_users_run_it(0), "spark.sql.shuffle.partitions": "4"}
 _STATE = "state: {key: [id], order_by: [seq], deleted_when: \"op = 'd'\"}"
 _FORM = f'{{type: json, schema: "{SCHEMA}"}}'
 
@@ -114,7 +116,7 @@ class ByHand(Contender):
 
     def run(self) -> float:
         """A whole process."""
-        command = submitted(_JOB, as_users_run_it(0), self.words)
+        command = submitted(_JOB, _BY_HAND, self.words)
         return seconds_of([command], plain_environment(), self.folder / "said.log")
 
 
@@ -134,11 +136,11 @@ class KeptByHand(ByHand, AbstractContextManager["KeptByHand"]):
         """Start the process too."""
         empty(self.folder)
         self.process = subprocess.Popen(
-            submitted(_JOB, _with_memory(), [*self.words, "kept"]),
+            [sys.executable, str(_JOB), *self.words, "kept"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=(self.folder / "said.log").open("w"),
-            env=dict(plain_environment()),
+            env={**plain_environment(), "PYSPARK_SUBMIT_ARGS": _as_submitted()},
             text=True,
             start_new_session=True,
             preexec_fn=die_with_parent,
@@ -160,6 +162,7 @@ class KeptByHand(ByHand, AbstractContextManager["KeptByHand"]):
         return time.monotonic() - started
 
 
-def _with_memory() -> Mapping[str, str]:
-    # As much as the server has.
-    return {**as_users_run_it(0), "spark.driver.memory": "2g"}
+def _as_submitted() -> str:
+    # spark-submit would keep the standard input from it. It has as much memory as the server.
+    settings = {**_BY_HAND, "spark.driver.memory": "2g"}
+    return " ".join([*(f"--conf {key}={text}" for key, text in settings.items()), "pyspark-shell"])
