@@ -51,9 +51,13 @@ class Contender:
         """Its state table."""
         return self.folder / "state"
 
+    def begin(self) -> None:
+        """What must be there before its turn 0."""
+        empty(self.folder)
+
     def prepare(self) -> None:
         """Load all keys."""
-        empty(self.folder)
+        self.begin()
         self.feed.produce_until(0)
         self.run()
         require_state(self.state, self.feed.state)
@@ -90,12 +94,9 @@ class Ours(Contender):
         data = self.pipeline.table
         return data.with_name(f"{data.name}__state")
 
-    def prepare(self) -> None:
-        """The pipeline, and all keys."""
+    def begin(self) -> None:
+        """Its pipeline."""
         self.pipeline.create(self.feed.topic, _FORM, _STATE)
-        self.feed.produce_until(0)
-        self.run()
-        require_state(self.state, self.feed.state)
 
     def run(self) -> float:
         """A whole process."""
@@ -132,8 +133,8 @@ class KeptByHand(ByHand, AbstractContextManager["KeptByHand"]):
             self.process.stdin.close()
             self.process.wait()
 
-    def prepare(self) -> None:
-        """Start the process too."""
+    def begin(self) -> None:
+        """The process too."""
         empty(self.folder)
         self.process = subprocess.Popen(
             [sys.executable, str(_JOB), *self.words, "kept"],
@@ -145,9 +146,6 @@ class KeptByHand(ByHand, AbstractContextManager["KeptByHand"]):
             start_new_session=True,
             preexec_fn=die_with_parent,
         )
-        self.feed.produce_until(0)
-        self.run()
-        require_state(self.state, self.feed.state)
 
     def run(self) -> float:
         """One more turn of the process."""
