@@ -7,6 +7,7 @@ Connect server its `foreachBatch` would need pandas; it keeps a session instead,
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -152,6 +153,7 @@ class KeptByHand(ByHand, AbstractContextManager["KeptByHand"]):
         assert self.process is not None
         assert self.process.stdin is not None
         assert self.process.stdout is not None
+        os.sync()
         started = time.monotonic()
         self.process.stdin.write("\n")
         self.process.stdin.flush()
