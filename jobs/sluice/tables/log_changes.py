@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
+from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 from pyarrow.fs import FileType
 
@@ -72,10 +73,7 @@ def with_bounds(uri: str, version: int, files: Iterable[FileBounds]) -> tuple[Fi
     wanted = {unquote(each.path): each for each in files}
     found = dict(wanted)
     if wanted:
-        try:
-            actions = open_table(uri, version).get_add_actions(flatten=True)
-        except DeltaError as lost:
-            raise FileNotFoundError(f"{uri}: version {version}") from lost
+        actions = _table_at(uri, version).get_add_actions(flatten=True)
         for row in pa.table(actions).to_pylist():
             if (path := unquote(row["path"])) in wanted:
                 found[path] = _flat_bounds(wanted[path].path, row)
@@ -103,5 +101,15 @@ def missing_files(uri: str, files: Iterable[FileBounds]) -> Iterator[str]:
 
 
 def columns_at(uri: str, version: int) -> tuple[Column, ...]:
-    """The columns that a table had at a version."""
-    return stored_columns(open_table(uri, version))
+    """The columns that a table had at a version.
+
+    Raises FileNotFoundError where the log has lost that version.
+    """
+    return stored_columns(_table_at(uri, version))
+
+
+def _table_at(uri: str, version: int) -> DeltaTable:
+    try:
+        return open_table(uri, version)
+    except DeltaError as lost:
+        raise FileNotFoundError(f"{uri}: version {version}") from lost

@@ -47,7 +47,10 @@ def due_span(resources: PipelineResources) -> DueSpan | None:
     if standing.behind == 0:
         return None
     span = _span(resources, standing)
-    columns = columns_at(lane.data.uri, span.upto)
+    try:
+        columns = columns_at(lane.data.uri, span.upto)
+    except FileNotFoundError:
+        return due_anew(lane, standing)
     wanted = standing.rules.columns(columns)
     there = {each.name: each.type for each in standing.table.columns}
     if (

@@ -68,11 +68,11 @@ def make(resources: PipelineResources, due: DueSpan, lake: FindLake) -> Followed
     """
     if not due.needs_spark:
         return make_unchanged(resources, due)
-    if due.standing.is_new or not due.standing.is_known:
-        # What it is made of is in the data table: only now it is known that there is one.
-        _create(resources, due, lake())
     log.info("%s: state: following %s", resources.spec.pipeline, due.span)
     try:
+        if due.standing.is_new or not due.standing.is_known:
+            # What it is made of is in the data table: only now it is known that there is one.
+            _create(resources, due, lake())
         counts = lake().follow(due.attempt)
         reach("state committed")
     except (NoOrder, RowWithoutKey) as problem:

@@ -37,7 +37,7 @@ class StateNews:
 def state_news(resources: PipelineResources, told: Mapping[str, Any]) -> StateNews | None:
     """What has changed since an earlier `as_dict`, {} for none; None where no row has.
 
-    Where nothing was announced this table, the newest commit is the news.
+    If nothing was announced of this table yet, the newest commit is the news.
     """
     table = resources.state.snapshot()
     table_id, before = table.table_id, told.get(_VERSION)
