@@ -46,14 +46,14 @@ class StateRows:
         by_key, counted = self._by_key(added)
         changes: Changes = {}
         for key, rows in by_key.items():
-            now, newest = self.now.get(key), rows[-1]
-            kind = self._kind_of_newer(newest, now)
-            counted += Counter({kind: 1, "superseded": len(rows) - 1})
+            now = self.now.get(key)
             is_late = now is not None and self.order.of(rows[0]) < self.order.of(now)
-            if is_late and self._unavailable:
-                row = self._newest(self.log[key])
-                if now is None or not self._same(row, now):
-                    changes[key] = row
+            # The state does not say which of its values were filled.
+            asks_log = is_late and bool(self._unavailable)
+            kind = self._kind_of_newer(rows[-1], now, asks_log)
+            counted += Counter({kind: 1, "superseded": len(rows) - 1})
+            if asks_log:
+                changes[key] = self._newest(self.log[key])
             elif kind != "stale":
                 changes[key] = self._newest(rows, now)
         self._require_order(by_key)
@@ -137,8 +137,9 @@ class StateRows:
     def _same(self, row: Row, now: Row) -> bool:
         return compared(row, self.names) == compared(now, self.names)
 
-    def _kind_of_newer(self, newest: Row, now: Row | None) -> str:
-        if now is not None and self.order.of(newest) <= self.order.of(now):
+    def _kind_of_newer(self, newest: Row, now: Row | None, asks_log: bool) -> str:
+        is_newer = now is None or self.order.of(newest) > self.order.of(now)
+        if not is_newer and not asks_log:
             return "stale"
         if self.order.deletes(newest):
             return "deleted"
