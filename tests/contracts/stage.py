@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
+from typing import TypeVar
 
 from sluice.errors import CommitConflict
 from sluice.lake.port import BatchAttempt, Engine, Lake, QuarantineResult, Undecodable, Upkeep
@@ -25,6 +26,7 @@ from tests.worlds.written_lake.engine import WrittenEngine
 
 TOPIC_ID = "h5UyGY8BS2Ch8PmLNWnxPQ"
 OpenEngine = Callable[[PipelineResources], Engine]
+Beside = TypeVar("Beside", bound="Stage")
 
 
 @dataclass
@@ -118,7 +120,7 @@ def written(trips: Installed) -> Stage:
 
 
 @contextmanager
-def coming_between(stage: Stage, act: Callable[[], None], table: Path) -> Iterator[Stage]:
+def coming_between(stage: Beside, act: Callable[[], None], table: Path) -> Iterator[Beside]:
     """The stage, beside whom somebody acts once the next write has put its first file there."""
     known, ended = set(_files(table)), Event()
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 from sluice.errors import SluiceError
-from sluice.pipeline import Pipeline
+from sluice.lake.port import StateAttempt
+from sluice.protocol.refresh.due_span import due_span
 from sluice.state_table.commits import StateCommit, app_id
+from sluice.state_table.counts import StateCounts
 from sluice.tables.data_files import read_chunks
 from sluice.tables.stored_columns import stored_columns
 
-from tests.contracts.stage import OpenEngine
+from tests.contracts.stage import Stage
 from tests.worlds.pipelines import Installed
 from tests.worlds.records import produce
 from tests.worlds.written_lake.row_order import compared
@@ -26,17 +28,10 @@ _PAST = 1_700_000_000_000
 
 
 @dataclass
-class StateStage:
+class StateStage(Stage):
     """A pipeline whose state an engine refreshes; `said` is what became of each refresh."""
 
-    trips: Installed
-    open_engine: OpenEngine
-    said: list[object] = field(default_factory=list)
     sent: int = 0
-
-    @property
-    def topic(self) -> str:
-        return self.trips.topics[0]
 
     @property
     def data(self) -> Path:
@@ -52,9 +47,23 @@ class StateStage:
         return replace(self.trips, written=True)
 
     @property
-    def pipeline(self) -> Pipeline:
-        found = self.trips.open()
-        return replace(found, engine=self.open_engine(found.resources))
+    def due(self) -> StateAttempt:
+        """The attempt at the next span."""
+        found = due_span(self.pipeline.resources)
+        assert found is not None, "the log has news"
+        return found.attempt
+
+    def attempt_at(self, attempt: StateAttempt) -> StateCounts:
+        """Ask the lake itself."""
+        pipeline = self.pipeline
+        with pipeline.engine.state(pipeline.resources) as lake:
+            return lake.follow(attempt)
+
+    def compare(self, most: int) -> None:
+        """Compare the state with the log's newest version, and note what was said."""
+        pipeline = self.pipeline
+        with pipeline.engine.state(pipeline.resources) as lake:
+            self.said.append(lake.differing(self.due, most))
 
     def put(
         self,
@@ -72,7 +81,7 @@ class StateStage:
             to = topic or self.topic
             produce(self.trips.bootstrap, to, [sent], partition, key=key, timestamp=moment)
 
-    def land(self) -> None:
+    def run(self) -> None:
         """What `sluice run` does before it refreshes."""
         self.landing.run()
 
@@ -88,7 +97,7 @@ class StateStage:
     def follow(self, *values: Mapping[str, Any] | None, **record: Any) -> None:
         """Produce, land and refresh."""
         self.put(*values, **record)
-        self.land()
+        self.run()
         self.refresh()
 
     def others_add(self, **changed: Any) -> None:
@@ -100,7 +109,7 @@ class StateStage:
         write_deltalake(self.data, added, mode="append")
 
     def observed(self) -> Told:
-        """What the lake has left, but for what no two writers share."""
+        """What the lake has left of the state, but for what no two writers share."""
         if not (self.table / "_delta_log").exists():
             return {"said": self.said}
         table = DeltaTable(self.table)
@@ -115,17 +124,14 @@ class StateStage:
         }
 
     def _rows(self, table: DeltaTable, names: list[str]) -> list[object]:
-        ids = {each: f"id {n}" for n, each in enumerate(self._topic_ids())}
         found = [row for some in read_chunks(table, names) for row in some.to_pylist()]
-        masked = [
+        places = sorted({(self._masked(row["_topic"]), row["_topic_id"]) for row in found})
+        ids = {topic_id: f"id {n}" for n, (_, topic_id) in enumerate(places)}
+        masked = (
             {**row, "_topic": self._masked(row["_topic"]), "_topic_id": ids[row["_topic_id"]]}
             for row in found
-        ]
+        )
         return sorted((compared(row, names) for row in masked), key=repr)
-
-    def _topic_ids(self) -> Iterable[str]:
-        rows = DeltaTable(self.data).to_pyarrow_table(columns=["_topic", "_topic_id"]).to_pylist()
-        return dict.fromkeys(e["_topic_id"] for e in sorted(rows, key=lambda e: str(e["_topic"])))
 
     def _masked(self, text: str) -> str:
         masked = text.replace(str(self.trips.warehouse), "warehouse")

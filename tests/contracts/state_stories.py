@@ -32,7 +32,7 @@ def story(key: list[str] | None = None, **state: Any) -> Callable[[Story], Story
 
 @story()
 def a_log_without_rows(stage: StateStage) -> None:
-    stage.land()
+    stage.run()
     stage.refresh()
     stage.follow({"id": 1, "v": "a"})
     stage.refresh()
@@ -144,9 +144,9 @@ def files_that_are_moved(stage: StateStage) -> None:
     DeltaTable(stage.data).optimize.compact()
     stage.refresh()
     stage.put({"id": 2, "v": "d"})
-    stage.land()
+    stage.run()
     stage.put({"id": 3, "v": "e"})
-    stage.land()
+    stage.run()
     DeltaTable(stage.data).optimize.compact()
     stage.refresh()
     DeltaTable(stage.data).alter.set_table_properties({"note": "x"}, raise_if_not_exists=False)
@@ -248,7 +248,7 @@ def keys_that_a_null_deletes(stage: StateStage) -> None:
 def a_log_that_was_cleaned(stage: StateStage) -> None:
     stage.follow({"id": 1, "v": "a"}, {"id": 2, "v": "b"})
     stage.put({"id": 1, "v": "c"}, {"id": 3, "v": "d"})
-    stage.land()
+    stage.run()
     DeltaTable(stage.data).delete("id = 2")
     clean_the_log(stage.landing)
     stage.refresh()
@@ -256,7 +256,17 @@ def a_log_that_was_cleaned(stage: StateStage) -> None:
 
 
 @story()
-def others_write_to_the_state(stage: StateStage) -> None:
+def keys_that_differ(stage: StateStage) -> None:
+    stage.follow({"id": 1, "v": "a"}, {"id": 2, "v": "b"}, {"id": 3, "v": "c"})
+    stage.put({"id": 1, "v": "d"}, {"id": 4, "v": "e"}, {"id": 3, "v": "f"})
+    stage.run()
+    DeltaTable(stage.data).delete("id = 2")
+    stage.compare(2)
+    stage.compare(9)
+
+
+@story()
+def rules_that_change(stage: StateStage) -> None:
     stage.follow({"id": 1, "v": "a"})
     stage.trips.write_spec(state={"key": ["id"], "order_by": ["n"]})
     stage.refresh()

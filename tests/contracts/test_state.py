@@ -2,26 +2,186 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
 
-from tests.contracts.stage import on_spark, written
+import pytest
+from deltalake import DeltaTable
+from sluice.errors import CommitConflict
+from sluice.lake.port import StateAttempt, StateLake
+from sluice.progress.resources import PipelineResources
+from sluice.state_table.commits import app_id
+from sluice.state_table.counts import StateCounts
+from sluice.state_table.spans import whole
+
+from tests.contracts import intruders
+from tests.contracts.intruders import Act
+from tests.contracts.stage import OpenEngine, Stage, coming_between, on_spark, written
 from tests.contracts.state_stage import StateStage
-from tests.contracts.state_stories import STORIES
-from tests.worlds.pipelines import Pipelines, Topic
+from tests.contracts.state_stories import SCHEMA, STORIES
+from tests.worlds.pipelines import Installed, Pipelines, Topic
+from tests.worlds.written_lake.broker_records import broker_records
+from tests.worlds.written_lake.engine import WrittenEngine
 
 pytestmark = pytest.mark.integration
+BOTH = [pytest.param(on_spark, marks=pytest.mark.spark), written]
+OpenStage = Callable[[Installed], Stage]
+Install = Callable[..., Installed]
+
+
+@pytest.fixture
+def told(topic: Topic, pipeline: Pipelines) -> Install:
+    """Makes pipelines, each of a topic of its own."""
+    return lambda **keys: pipeline(topic(2, retention_ms=-1), **keys)
+
+
+def stage_of(trips: Installed, lake: OpenStage) -> StateStage:
+    return StateStage(trips, lake(trips).open_engine)
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize("name", STORIES)
-def test_both_lakes_leave_the_same_state(topic: Topic, pipeline: Pipelines, name: str) -> None:
+def test_both_lakes_leave_the_same_state(told: Install, name: str) -> None:
     keys, play = STORIES[name]
-    stages = [
-        StateStage(trips, lake(trips).open_engine)
-        for lake in (on_spark, written)
-        for trips in [pipeline(topic(2, retention_ms=-1), **keys)]
-    ]
+    stages = [stage_of(told(**keys), lake) for lake in (on_spark, written)]
     for each in stages:
         play(each)
     spark, own = (each.observed() for each in stages)
     assert own == spark
+
+
+def followed(told: Install, lake: OpenStage) -> StateStage:
+    """A stage whose state has followed a batch."""
+    form = {"type": "json", "schema": SCHEMA}
+    stage = stage_of(told(format=form, state={"key": ["id"]}), lake)
+    stage.follow({"id": 1, "v": "a"}, {"id": 2, "v": "b"})
+    return stage
+
+
+MEETINGS: dict[str, tuple[Callable[[StateStage], Act], str | None]] = {
+    "another refresh": (
+        lambda stage: intruders.records_a_transaction(stage.table, app_id("trips"), 2),
+        "DELTA_CONCURRENT_TRANSACTION",
+    ),
+    "another transaction": (
+        lambda stage: intruders.records_a_transaction(stage.table, "another", 2),
+        None,
+    ),
+    "rows of others": (lambda stage: intruders.appends(stage.table), "DELTA_CONCURRENT_APPEND"),
+    "a removal": (
+        lambda stage: intruders.removes_a_file(stage.table),
+        "DELTA_CONCURRENT_DELETE_READ",
+    ),
+    "properties": (
+        lambda stage: intruders.changes_the_properties(stage.table),
+        "DELTA_METADATA_CHANGED",
+    ),
+}
+
+
+@pytest.mark.parametrize("lake", BOTH)
+@pytest.mark.parametrize("kind", ["appended", "everything"])
+@pytest.mark.parametrize("name", MEETINGS)
+def test_both_lakes_refuse_the_same_meetings(
+    told: Install, name: str, kind: str, lake: OpenStage
+) -> None:
+    stage = followed(told, lake)
+    comes, conflict = MEETINGS[name]
+    stage.put({"id": 1, "v": "c"}, {"id": 3})
+    stage.run()
+    attempt = stage.due
+    if kind == "everything":
+        span = whole(attempt.span.after, attempt.span.upto)
+        attempt = replace(attempt, span=span, commit=replace(attempt.commit, kind="everything"))
+    refused = None
+    with coming_between(stage, comes(stage), stage.table) as beside:
+        try:
+            beside.attempt_at(attempt)
+        except CommitConflict as problem:
+            refused = str(problem)
+    before = "another commit came in between"
+    assert refused == (conflict and f"{before} ({conflict})")
+
+
+@pytest.mark.parametrize("lake", BOTH)
+def test_an_attempt_that_comes_late_leaves_what_is_right(told: Install, lake: OpenStage) -> None:
+    stage = followed(told, lake)
+    for value in ({"id": 1, "v": "c"}, {"id": 2, "v": "d"}):
+        stage.put(value)
+        stage.run()
+    wide = stage.due
+    stage.trips.write_spec(max_records_per_batch=1)
+    narrow = stage.due
+    assert (narrow.span.upto, wide.span.upto) == (2, 3)
+    stage.attempt_at(narrow)
+    stage.attempt_at(wide)
+    stage.trips.judge_state()
+    version = DeltaTable(stage.table).version()
+    stage.attempt_at(narrow)
+    stage.attempt_at(wide)
+    assert DeltaTable(stage.table).version() == version
+    stage.trips.judge_state()
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A lake that makes another attempt than it is asked for."""
+
+    lake: StateLake
+    change: Callable[[StateAttempt], StateAttempt]
+
+    def create(self) -> None:
+        self.lake.create()
+
+    def follow(self, attempt: StateAttempt) -> StateCounts:
+        return self.lake.follow(self.change(attempt))
+
+    def differing(self, attempt: StateAttempt, most: int) -> tuple[int, list[str]]:
+        return self.lake.differing(self.change(attempt), most)
+
+
+def changed(change: Callable[[StateAttempt], StateAttempt]) -> OpenEngine:
+    class ChangedEngine(WrittenEngine):
+        @contextmanager
+        def state(self, resources: PipelineResources) -> Iterator[StateLake]:
+            with super().state(resources) as lake:
+                yield Changed(lake, change)
+
+    return lambda resources: ChangedEngine(broker_records(resources.client))
+
+
+def other_rules(**rules: Any) -> OpenEngine:
+    return changed(lambda each: replace(each, rules=replace(each.rules, **rules)))
+
+
+PLANTED: dict[str, tuple[str, OpenEngine]] = {
+    "forgets the order": ("late_events", other_rules(order_by=("_offset",))),
+    "deletes nothing": ("keys_that_a_column_deletes", other_rules(deleted_when=None)),
+    "keeps placeholders": ("values_that_are_unavailable", other_rules(unavailable=None)),
+    "forgets a part of the key": ("keys_of_several_columns", other_rules(key=("id",))),
+    "passes over rows without a key": (
+        "rows_without_a_key_stop",
+        other_rules(ignores_unkeyed=True),
+    ),
+    "forgets what was removed": (
+        "rows_that_others_change",
+        changed(lambda each: replace(each, span=replace(each.span, removed=()))),
+    ),
+    "says another version": (
+        "upserts_and_deletes",
+        changed(lambda each: replace(each, commit=replace(each.commit, data_version=9))),
+    ),
+}
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_a_lake_that_differs_is_found(told: Install, planted: str) -> None:
+    name, open_engine = PLANTED[planted]
+    keys, play = STORIES[name]
+    honest = stage_of(told(**keys), written)
+    other = replace(stage_of(told(**keys), written), open_engine=open_engine)
+    for each in (honest, other):
+        play(each)
+    assert other.observed() != honest.observed()
