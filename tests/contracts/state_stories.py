@@ -108,8 +108,8 @@ def a_key_in_two_partitions(stage: StateStage) -> None:
 
 @story()
 def a_key_in_two_partitions_at_once(stage: StateStage) -> None:
-    stage.put({"id": 2}, partition=1)
-    stage.follow({"id": 1}, {"id": 2})
+    stage.put({"id": 2}, {"id": 2}, partition=1)
+    stage.follow({"id": 1}, {"id": 2}, {"id": 2})
 
 
 @story(order_by=["_timestamp"])

@@ -47,6 +47,7 @@ class Places:
         on = F.expr(" AND ".join(self.newest.order.key_is("log", "key")))
         place = "format_string('%s[%d]@%d', _topic, _partition, _offset)"
         partition = "struct(_topic, _topic_id, _partition)"
+        row = "struct(_topic, _topic_id, _partition, _offset)"
         counted = (
             log.join(keys.alias("key"), on)
             .groupBy(*(f"key.{name}" for name in self.newest.keys))
@@ -54,8 +55,8 @@ class Places:
                 F.expr("count(DISTINCT _topic)").alias("topics"),
                 F.expr("count(DISTINCT _topic_id)").alias("ids"),
                 F.expr(f"count(DISTINCT {partition})").alias("partitions"),
-                F.expr(f"min_by({place}, {partition})").alias("low"),
-                F.expr(f"max_by({place}, {partition})").alias("high"),
+                F.expr(f"min_by({place}, {row})").alias("low"),
+                F.expr(f"max_by({place}, {row})").alias("high"),
             )
         )
         return counted.where("topics > 1 OR partitions > ids")
