@@ -45,7 +45,7 @@ def state_table(trips: Installed) -> Path:
 def state_rows(trips: Installed) -> dict[Any, Row]:
     """The state table by key; a key is there once."""
     found = trips.rows(state_table(trips).name) if trips.written else _by_spark(trips)
-    rows = {row["id"]: row for row in found}
+    rows: dict[Any, Row] = {row["id"]: row for row in found}
     assert len(rows) == len(found)
     return rows
 
