@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sluice.broker.client_settings import ClientSettings
@@ -178,10 +179,14 @@ class Pipeline:
         return read_status(self.resources)
 
     def verify(self, progress: Progress, since: datetime | None = None) -> Verdict:
-        """Compare what is committed, all of it or since a moment, with what Kafka still holds."""
+        """Compare what is committed, all of it or since a moment, with what Kafka still holds.
+
+        The state table, if there is one, is compared with the data table: this starts Spark.
+        """
         from sluice.operations.verify.verify import verify
 
-        return verify(self.resources, progress, since)
+        open_state = partial(self.engine.state, self.resources)
+        return verify(self.resources, progress, since, open_state)
 
     def preview_reset(self, target: Target) -> Preview:
         """What a reset would do; nothing is written."""

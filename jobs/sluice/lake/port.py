@@ -188,8 +188,14 @@ class StateLake(Protocol):
         Raises NoOrder, RowWithoutKey, and CommitConflict where another commit came in between.
         """
 
+    def foresee(self, attempt: StateAttempt) -> StateCounts:
+        """What `follow` would do; nothing is written. Raises NoOrder and RowWithoutKey."""
+
     def differing(self, attempt: StateAttempt, most: int) -> tuple[int, list[str]]:
-        """How many keys have another row than the log says, and some of them with what is wrong."""
+        """How many keys have another row than the log says, and some of them with what is wrong.
+
+        Of the version of the state table that the attempt's commit names.
+        """
 
 
 @dataclass(frozen=True)

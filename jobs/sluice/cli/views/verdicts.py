@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from sluice.cli.views.status import state_document
 from sluice.offsets.filtered import as_key, told
 from sluice.offsets.quantities import format_count
 
 if TYPE_CHECKING:
     from sluice.operations.verify.proof import Uncompared
+    from sluice.operations.verify.state_check import StateVerdict
     from sluice.operations.verify.verify import ForeignDeletion, Verdict
 
 
@@ -36,6 +38,8 @@ def verdict_lines(pipeline: str, verdict: Verdict) -> Iterator[str]:
         yield f"skipped: {skipped} by resets; `sluice history` says why"
     yield from map(_deleted, verdict.deleted)
     yield from _invariants(verdict)
+    if verdict.state:
+        yield f"state table: {verdict.state}"
 
 
 def _not_compared(pipeline: str, verdict: Verdict) -> Iterator[str]:
@@ -100,7 +104,7 @@ def verdict_document(pipeline: str, verdict: Verdict) -> dict[str, object]:
     """The same as JSON values. `exact` says that nothing contradicts; `unknown`, what is open."""
     return {
         "pipeline": pipeline,
-        "exact": not verdict.violations,
+        "exact": verdict.is_exact,
         "batches": verdict.batches,
         "records": verdict.records,
         "not_compared": verdict.unlisted,
@@ -130,4 +134,15 @@ def verdict_document(pipeline: str, verdict: Verdict) -> dict[str, object]:
         "held_by_table_only": verdict.found.only_here,
         "unknown": list(verdict.unknown),
         "advice": [str(each) for each in verdict.advice],
+        **({"state": _state_document(verdict.state)} if verdict.state else {}),
+    }
+
+
+def _state_document(found: StateVerdict) -> dict[str, object]:
+    return {
+        **state_document(found.status),
+        "exact": found.is_exact,
+        "differing": found.differing,
+        "keys": list(found.keys),
+        "problem": str(found.problem) if found.problem else None,
     }

@@ -47,3 +47,9 @@ class BothTables:
     def state(self) -> DataFrame:
         """The state table as it is now."""
         return self.spark.read.format("delta").load(self.state_uri)
+
+    def state_before(self) -> DataFrame:
+        """The state table at the version that the attempt's commit is based on."""
+        version = str(self.attempt.commit.state_version)
+        at = self.spark.read.format("delta").option("versionAsOf", version)
+        return at.load(self.state_uri)

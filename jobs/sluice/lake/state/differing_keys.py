@@ -21,7 +21,7 @@ def differing_keys(tables: BothTables, most: int) -> tuple[int, list[str]]:
     names = [each.name for each in tables.columns]
     computed = newest.of(tables.log()).where(newest.keyed())
     log = computed.select(*newest.keys, newest.filled().alias("row")).alias("log")
-    stored = newest.stored(tables.state(), names)
+    stored = newest.stored(tables.state_before(), names)
     counted = stored.groupBy(*newest.keys).agg(
         F.count(F.lit(1)).alias("copies"), F.first("now_row").alias("now_row")
     )

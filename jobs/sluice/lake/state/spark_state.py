@@ -17,7 +17,7 @@ from sluice.lake.state.differing_keys import differing_keys
 from sluice.lake.state.order import Order
 from sluice.lake.state.session_apart import committing, session_apart
 from sluice.lake.state.state_creation import create_state_table
-from sluice.lake.state.state_rows import StateRows
+from sluice.lake.state.state_rows import Made, StateRows
 from sluice.progress.resources import PipelineResources
 from sluice.state_table.commits import StateCommit, app_id
 from sluice.state_table.counts import StateCounts
@@ -43,22 +43,28 @@ class SparkState:
 
     def follow(self, attempt: StateAttempt) -> StateCounts:
         """Make the one commit of a span; none if no row of the table changes."""
-        made = StateRows(self._tables(attempt))
         with naming_conflicts():
-            if attempt.span.kind == "everything":
-                rows, counts = made.everything()
-                reach("state computed")
-                self._overwrite(rows, attempt.commit.counted(counts))
-                return counts
-            rows, counts = made.appended() if attempt.span.kind == "appended" else made.rewritten()
+            rows, counts = self._made(attempt)
             reach("state computed")
-            if counts.changed or attempt.gives_columns:
+            if attempt.span.kind == "everything":
+                self._overwrite(rows, attempt.commit.counted(counts))
+            elif counts.changed or attempt.gives_columns:
                 self._merge(rows, attempt, counts)
         return counts
+
+    def foresee(self, attempt: StateAttempt) -> StateCounts:
+        """What `follow` would do; nothing is written."""
+        return self._made(attempt)[1]
 
     def differing(self, attempt: StateAttempt, most: int) -> tuple[int, list[str]]:
         """How many keys have another row than the log says, and some of them with what is wrong."""
         return differing_keys(self._tables(attempt), most)
+
+    def _made(self, attempt: StateAttempt) -> Made:
+        made = StateRows(self._tables(attempt))
+        if attempt.span.kind == "everything":
+            return made.everything()
+        return made.appended() if attempt.span.kind == "appended" else made.rewritten()
 
     def _tables(self, attempt: StateAttempt) -> BothTables:
         uris = self.resources.data.uri, self.resources.state.uri

@@ -25,6 +25,7 @@ from sluice.operations.verify.checks import BY_KAFKA, SAME_LOG, Violation
 from sluice.operations.verify.identity import read_identity
 from sluice.operations.verify.kafka_logs import KafkaLogs, Progress
 from sluice.operations.verify.proof import Found, Proof, compare
+from sluice.operations.verify.state_check import StateVerdict, check_state
 from sluice.progress.committed import committed_ranges, losses_that_count
 from sluice.progress.lacking_rows import lacking_rows
 from sluice.progress.lane_state import LaneState, read_unchecked
@@ -35,6 +36,7 @@ from sluice.progress.unaltered import check_quarantine, require_no_foreign_commi
 from sluice.progress.unfinished import unfinished_backfill
 from sluice.protocol.plan.doubts import find_doubt
 from sluice.protocol.plan.start import next_positions
+from sluice.protocol.refresh.refresh import OpenState
 from sluice.tables.coordinates import StoredCoordinates
 from sluice.tables.foreign_commits import TableCommit, may_have_deleted
 
@@ -53,7 +55,7 @@ class Verdict:
     """What was checked, and every violation found.
 
     `unread` counts offsets that no batch has read yet; `advice` leads on where runs stop, or where
-    something waits.
+    something waits. `state` is that of the state table; None where the spec has none.
     """
 
     batches: int
@@ -66,6 +68,12 @@ class Verdict:
     skipped: int
     deleted: tuple[ForeignDeletion, ...]
     advice: tuple[Advice, ...]
+    state: StateVerdict | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing contradicts, in the state table either."""
+        return not self.violations and (self.state is None or self.state.is_exact)
 
     @property
     def violations(self) -> tuple[Violation, ...]:
@@ -100,12 +108,16 @@ class Verdict:
 
 
 def verify(
-    resources: PipelineResources, progress: Progress, since: datetime | None = None
+    resources: PipelineResources,
+    progress: Progress,
+    since: datetime | None,
+    open_state: OpenState,
 ) -> Verdict:
     """Compare what is committed, all of it or since a moment, with what Kafka still holds.
 
-    Raises BrokerUnavailable if Kafka does not answer, ResetNeeded if it is another cluster,
-    TableRefused if the tables contradict each other beyond comparison.
+    Then the state table, if there is one, with all of the data table, by Spark. Raises
+    BrokerUnavailable if Kafka does not answer, ResetNeeded if it is another cluster, TableRefused
+    if the tables contradict each other beyond comparison.
     """
     # Batches that land from here on are left out: their version is above this one.
     lane = read_unchecked(resources)
@@ -138,6 +150,7 @@ def verify(
         skipped=_skipped(lane),
         deleted=tuple(_deleted(deletions)),
         advice=ways_on or tuple(_rereading(lane, found, deletions)),
+        state=None if resources.spec.state is None else check_state(resources, open_state),
     )
 
 

@@ -76,7 +76,7 @@ def make(resources: PipelineResources, due: DueSpan, lake: FindLake) -> Followed
         counts = lake().follow(due.attempt)
         reach("state committed")
     except (NoOrder, RowWithoutKey) as problem:
-        raise _stopped(resources, due, problem) from None
+        raise stopped(resources, due, problem) from None
     except SluiceError:
         raise
     except Exception as problem:
@@ -133,7 +133,7 @@ def _failed(resources: PipelineResources, due: DueSpan, problem: Exception) -> S
     return SparkFailed(f"{where}: not committed. Spark stopped: {said}. Run again.")
 
 
-def _stopped(resources: PipelineResources, due: DueSpan, problem: Exception) -> StateStopped:
+def stopped(resources: PipelineResources, due: DueSpan, problem: Exception) -> StateStopped:
     """Why the state cannot follow the log, and what to write into the spec."""
     rebuild = Move("rebuild", (resources.spec.pipeline,))
     where = f"{resources.state.uri}: {due.span} of the data table"

@@ -1,0 +1,142 @@
+"""State check: the state table, key by key, with the version of the log at which it stands.
+
+This starts Spark, for pipelines with a state table alone, and reads the whole data table once.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from sluice.errors import SluiceError
+from sluice.lake.port import NoOrder, RowWithoutKey, StateAttempt, StateLake
+from sluice.moves import Advice, Move, advice
+from sluice.offsets.quantities import format_count
+from sluice.operations.state_status import StateStatus, state_status
+from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.resources import PipelineResources
+from sluice.progress.state_trust import StateStanding, read_standing
+from sluice.progress.topic_ranks import topic_ranks
+from sluice.protocol.refresh.due_span import due_span
+from sluice.protocol.refresh.making import stopped
+from sluice.protocol.refresh.refresh import OpenState
+from sluice.state_table.commits import StateCommit
+from sluice.state_table.spans import whole
+from sluice.tables.log_changes import columns_at
+
+log = logging.getLogger(__name__)
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class StateVerdict:
+    """A state table beside its log, compared at the version at which it stands.
+
+    `differing` counts the keys with another row than the log says, None where none was compared,
+    and `keys` are the first of them with what is wrong. `problem` is why the table is not exact,
+    with the next move; one that is merely behind is.
+    """
+
+    status: StateStatus
+    differing: int | None = None
+    keys: tuple[str, ...] = ()
+    problem: Advice | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is the state of its version of the log, and nothing keeps it from going on."""
+        return self.problem is None
+
+    def __str__(self) -> str:
+        found = str(self.status)
+        if self.differing is not None:
+            keys = format_count(self.differing, "key")
+            return f"{found}: {keys} differ from it" if self.differing else f"{found}: exact"
+        return found
+
+
+def check_state(resources: PipelineResources, open_state: OpenState) -> StateVerdict:
+    """Compare a pipeline's state table with its log. Nothing is written.
+
+    What keeps it from being compared is in the verdict.
+    """
+    lane = read_unchecked(resources)
+    standing = read_standing(resources, lane.data, lane.snapshot)
+    status = state_status(standing)
+    if standing.refusal is not None:
+        return StateVerdict(status, problem=standing.refusal)
+    if lane.data.version is None or (standing.is_new and lane.data.is_empty):
+        return StateVerdict(status)
+    try:
+        with open_state() as state:
+            found = _compared(resources, lane, standing, status, state)
+            return found if found.problem else _foreseen(resources, found, state)
+    except SluiceError as refused:
+        return StateVerdict(status, problem=advice("the state table was not compared: ", refused))
+    except Exception as problem:
+        return StateVerdict(status, problem=_not_compared(resources, standing, problem))
+
+
+def _compared(
+    resources: PipelineResources,
+    lane: LaneState,
+    standing: StateStanding,
+    status: StateStatus,
+    state: StateLake,
+) -> StateVerdict:
+    """With the rows of both tables, where it stands at a version."""
+    if standing.stands_at is None:
+        return StateVerdict(status)
+    log.info("%s: comparing with version %d", standing.table.uri, standing.stands_at)
+    differing, keys = state.differing(_attempt(lane, standing, standing.stands_at), _SHOWN)
+    if not differing:
+        return StateVerdict(status, 0)
+    named = format_count(differing, "key")
+    why = advice(
+        f"{standing.table.uri}: expected the newest row of each key of the data table at version"
+        f" {standing.stands_at}, found {named} with another: {'; '.join(keys)}. ",
+        Move("rebuild", (resources.spec.pipeline, "--execute")),
+        " makes it anew from the data table.",
+    )
+    return StateVerdict(status, differing, tuple(keys), why)
+
+
+def _attempt(lane: LaneState, standing: StateStanding, at: int) -> StateAttempt:
+    """The state as the whole log would make it at that version, beside the table as it was read."""
+    columns, rules = columns_at(lane.data.uri, at), standing.rules
+    commit = StateCommit(
+        data_table_id=str(lane.data.table_id),
+        after=at,
+        data_version=at,
+        digest=rules.digest(rules.columns(columns)),
+        kind="everything",
+        state_version=standing.table.version,
+    )
+    return StateAttempt(whole(at, at), rules, columns, topic_ranks(lane), commit)
+
+
+def _foreseen(resources: PipelineResources, found: StateVerdict, state: StateLake) -> StateVerdict:
+    """With what would stop the next refresh, if there is anything to follow."""
+    due = due_span(resources)
+    if due is None or not due.needs_spark:
+        return found
+    try:
+        state.foresee(due.attempt)
+    except (NoOrder, RowWithoutKey) as problem:
+        why = advice(stopped(resources, due, problem))
+        return StateVerdict(found.status, found.differing, found.keys, why)
+    return found
+
+
+def _not_compared(
+    resources: PipelineResources, standing: StateStanding, problem: Exception
+) -> Advice:
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    said = lines[0] if lines else repr(problem)
+    return advice(
+        f"{standing.table.uri}: expected to be compared with version {standing.stands_at} of the"
+        f" data table, found that Spark stopped: {said}. ",
+        Move("run", (resources.spec.pipeline,)),
+        " brings it to the newest version; verify again then.",
+    )
