@@ -205,12 +205,15 @@ class Compacted:
     removed: int
     added: int
 
+    def __add__(self, other: Compacted) -> Compacted:
+        return Compacted(self.removed + other.removed, self.added + other.added)
+
     def __str__(self) -> str:
         return f"{self.removed} files compacted into {self.added}" if self.removed else "compact"
 
 
 class Upkeep(Protocol):
-    """How rows and files are removed from the data and quarantine tables.
+    """How rows and files are removed from a pipeline's tables.
 
     Raises CommitConflict, nothing changed, where another commit landed in between.
     """
@@ -220,6 +223,9 @@ class Upkeep(Protocol):
 
     def compact(self, uri: str) -> Compacted:
         """Rewrite a table's small files as a few large ones; no row changes."""
+
+    def purge(self, uri: str) -> Compacted:
+        """Rewrite a table's files with deleted rows without those; no row changes."""
 
     def vacuum(self, uri: str) -> None:
         """Delete files that the table has not referenced for its retention."""

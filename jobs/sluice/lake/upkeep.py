@@ -1,4 +1,4 @@
-"""Upkeep of one pipeline's data and quarantine tables, with Spark."""
+"""Upkeep of one pipeline's tables, with Spark."""
 
 from __future__ import annotations
 
@@ -66,11 +66,18 @@ class SparkUpkeep:
 
     def compact(self, uri: str) -> Compacted:
         """Rewrite a table's small files as a few large ones; no row changes."""
-        with _naming_failures(f"{uri}: OPTIMIZE"):
-            (done,) = self._spark.sql(f"OPTIMIZE delta.`{uri}`").collect()
-        return Compacted(done["metrics"]["numFilesRemoved"], done["metrics"]["numFilesAdded"])
+        return self._rewrite(f"{uri}: OPTIMIZE", f"OPTIMIZE delta.`{uri}`")
+
+    def purge(self, uri: str) -> Compacted:
+        """Rewrite a table's files with deleted rows without those; no row changes."""
+        return self._rewrite(f"{uri}: REORG", f"REORG TABLE delta.`{uri}` APPLY (PURGE)")
 
     def vacuum(self, uri: str) -> None:
         """Delete files that the table has not referenced for its retention."""
         with _naming_failures(f"{uri}: VACUUM"):
             self._spark.sql(f"VACUUM delta.`{uri}`").collect()
+
+    def _rewrite(self, step: str, statement: str) -> Compacted:
+        with _naming_failures(step):
+            (done,) = self._spark.sql(statement).collect()
+        return Compacted(done["metrics"]["numFilesRemoved"], done["metrics"]["numFilesAdded"])

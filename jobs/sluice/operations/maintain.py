@@ -1,13 +1,14 @@
 """Maintenance: fewer files and no dead rows; a row that counts is never touched.
 
 Safe beside running pipelines. It removes only what no attempt at a batch can need: rows and files
-of planned batches stay, and due receipts, which need the Delta log, are written first.
+of planned batches stay, and due receipts, which need the Delta log, are written first. The state
+table is last: what stops there has held nothing else back.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -17,9 +18,11 @@ from sluice.lake.port import Compacted, Upkeep
 from sluice.offsets.notation import parse_batch
 from sluice.offsets.origin import Origin
 from sluice.offsets.quarantined import QuarantinedRecord, RecordState, batch_offsets
+from sluice.progress.lane_state import read_unchecked
 from sluice.progress.lanes import read_lane
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
+from sluice.progress.state_trust import read_standing
 from sluice.protocol.settle.lane_by_lane import settle_lanes
 from sluice.protocol.settle.write_receipts import write_receipts
 from sluice.tables.retention import older_than, retention_of
@@ -64,8 +67,8 @@ def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> Ma
     """
     read_lane(resources)
     settled = settle_lanes(lambda each: write_receipts(resources, origin, each)).require_settled()
-    tables = _tables(resources)
-    for uri in tables:
+    tables, state = _tables(resources), _state_table(resources)
+    for uri in (*tables, *state):
         retention_of(uri)
     done = MaintenanceResult(len(settled))
     try:
@@ -74,13 +77,24 @@ def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> Ma
         done = _postponed(done, "quarantine rows", conflict)
     reach("quarantine cleared")
     for uri in tables:
-        try:
-            done = replace(done, compacted={**done.compacted, uri: upkeep.compact(uri)})
-        except CommitConflict as conflict:
-            done = _postponed(done, uri, conflict)
+        done = _rewritten(done, uri, [upkeep.compact])
+        upkeep.vacuum(uri)
+    for uri in state:
+        done = _rewritten(done, uri, [upkeep.compact, upkeep.purge])
         upkeep.vacuum(uri)
     resources.offsets.maintain()
     return done
+
+
+def _rewritten(
+    done: MaintenanceResult, uri: str, steps: Iterable[Callable[[str], Compacted]]
+) -> MaintenanceResult:
+    """With a table's files written anew by each of the steps."""
+    try:
+        whole = sum((step(uri) for step in steps), Compacted(0, 0))
+    except CommitConflict as conflict:
+        return _postponed(done, uri, conflict)
+    return replace(done, compacted={**done.compacted, uri: whole})
 
 
 def _postponed(done: MaintenanceResult, what: str, conflict: CommitConflict) -> MaintenanceResult:
@@ -124,6 +138,17 @@ def _tables(resources: PipelineResources) -> list[str]:
     spec, tables = resources.spec, resources.tables
     there = ((resources.data, tables.data), (resources.quarantine, tables.quarantine))
     return [where(spec.table) for log_of, where in there if log_of.exists()]
+
+
+def _state_table(resources: PipelineResources) -> list[str]:
+    """The state table; none where it is not the one that Sluice left: that is made anew."""
+    if resources.spec.state is None:
+        return []
+    lane = read_unchecked(resources)
+    standing = read_standing(resources, lane.data, lane.snapshot)
+    if standing.refusal is not None:
+        log.warning("%s: not maintained: %s", resources.spec.pipeline, standing.refusal)
+    return [] if standing.refusal is not None or standing.found is None else [standing.table.uri]
 
 
 def _clear_quarantine(resources: PipelineResources, upkeep: Upkeep, now: datetime) -> int:

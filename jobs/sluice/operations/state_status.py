@@ -6,11 +6,12 @@ A pipeline without a state table has none, and reads nothing for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from sluice.errors import SluiceError
 from sluice.moves import Advice
+from sluice.offsets.lag import age_at
 from sluice.offsets.quantities import format_count, format_moment
 from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
@@ -29,8 +30,9 @@ class StateStatus:
 
     `stands_at` is a version of the data table; None where it stands at none. `behind` counts the
     later versions that changed rows, and `since` is when the oldest of them was committed; None
-    where that is unknown. `last` is what the newest refresh said of itself. `refusal` is why the
-    table is not trusted, with the next move; `unknown`, why it could not be read.
+    where that is unknown, as before the first refresh. `last` is what the newest refresh said of
+    itself. `refusal` is why the table is not trusted, with the next move; `unknown`, why it could
+    not be read.
     """
 
     stands_at: int | None = None
@@ -44,7 +46,11 @@ class StateStatus:
     @property
     def is_up_to_date(self) -> bool:
         """Whether it is the state of all that the data table has."""
-        return self.behind == 0 and self.stands_at is not None
+        return self.behind == 0
+
+    def age_at(self, moment: datetime) -> timedelta | None:
+        """For how long it has been behind; zero where it is not, None where that is unknown."""
+        return timedelta(0) if self.is_up_to_date else age_at(moment, self.since)
 
     def __str__(self) -> str:
         return "; ".join((self._standing, *([f"last refresh: {self._last}"] if self.last else [])))
@@ -93,6 +99,8 @@ def state_status(standing: StateStanding) -> StateStatus:
         refusal=standing.refusal,
     )
     after, upto = standing.stands_at, standing.data.version
+    if upto is None and told.refusal is None:
+        return replace(told, behind=0)
     if after is None or upto is None:
         return told
     behind, first = _unfollowed(standing, after, upto)

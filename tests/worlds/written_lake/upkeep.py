@@ -125,6 +125,11 @@ class WrittenUpkeep:
         )
         return Compacted(len(old), len(added))
 
+    def purge(self, uri: str) -> Compacted:
+        """Nothing: it writes no deletion vectors, and reads no table that has them."""
+        self._state(uri)
+        return Compacted(0, 0)
+
     @_naming_failures()
     def vacuum(self, uri: str) -> None:
         """Delete files that the table has not referenced for its retention."""

@@ -13,6 +13,8 @@ from sluice.cli.output import arguments, print_json
 def maintain(pipeline: str, as_json: bool) -> None:
     """Compact and vacuum the tables of PIPELINE, and remove quarantine rows that no longer count.
 
+    Last the state table, whose rows that were marked as deleted leave its files too.
+
     Safe while pipelines run; may be stopped and repeated at any moment. Files stay for the tables'
     delta.deletedFileRetentionDuration (7 days).
     """

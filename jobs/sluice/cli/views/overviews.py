@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sluice.cli.output import print_json, print_table
+from sluice.cli.views.status import state_document
 from sluice.offsets.lag import loss_told
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def overview_document(found: Overview) -> dict[str, object]:
         "unfinished": [str(each) for each in progress.unfinished] if progress else None,
         "unsettled": progress.unsettled if progress else None,
         "lost": progress.lost if progress else None,
+        **({"state_table": state_document(found.state)} if found.state else {}),
         "breaches": {each.limit: each.text for each in breaches(found)},
     }
 

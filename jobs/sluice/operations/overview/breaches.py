@@ -39,9 +39,19 @@ def _lag(found: Overview) -> Iterator[Breach]:
         told = _told(found, found.age)
     elif found.held_back and (found.held_back_for is None or found.held_back_for > limit):
         told = found.held_back.waiting
+    told = told or _state(found, limit)
     if told:
         expected = f"expected unread records of at most {format_duration(limit)}"
         yield Breach("max_lag", f"{expected}, found {told}")
+
+
+def _state(found: Overview, limit: timedelta) -> str | None:
+    """What the state table is, where it has not followed for longer, or does not at all."""
+    state = found.state
+    if state is None or state.is_up_to_date:
+        return None
+    late = found.state_age is None or found.state_age > limit
+    return f"the state table {state}" if state.refusal or late else None
 
 
 def _time_to_loss(found: Overview) -> Iterator[Breach]:

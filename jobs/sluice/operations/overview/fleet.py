@@ -23,6 +23,7 @@ from sluice.offsets.partition_log import KafkaState
 from sluice.operations.history import newest_batches
 from sluice.operations.overview.overview import Overview, Progress
 from sluice.operations.overview.shared_cluster import ask_for_all, read_all_lags, read_states
+from sluice.operations.state_status import read_state_status
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
 from sluice.progress.overdue import find_overdue
@@ -178,6 +179,7 @@ def _progress(resources: PipelineResources, lane: LaneState) -> Progress:
         overdue=find_overdue(lane),
         lost=offsets_lost(still_lost(resources, lane)),
         quarantined=last_share(resources, lane),
+        state=read_state_status(resources, lane),
     )
 
 

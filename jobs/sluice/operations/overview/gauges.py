@@ -71,6 +71,20 @@ def _lost(found: Overview) -> Value:
     return found.progress.lost if found.progress else None
 
 
+def _state_behind(found: Overview) -> Value:
+    return found.state.behind if found.state else None
+
+
+def _state_refused(found: Overview) -> Value:
+    state = found.state
+    return None if state is None or state.unknown else float(state.refusal is not None)
+
+
+def _refreshed(found: Overview) -> Mapping[str, Value]:
+    last = found.state.last if found.state else None
+    return {} if last is None else last.counts.as_dict()
+
+
 def _states(found: Overview) -> Mapping[str, Value]:
     return {each.value: float(found.condition is each) for each in Condition}
 
@@ -118,5 +132,26 @@ GAUGES = (
         "1 for a limit of the spec's `alerts` that is exceeded, 0 for one that is kept.",
         _limits,
         "limit",
+    ),
+    Gauge(
+        "state_behind_versions",
+        "Versions of the data table that changed rows, and that its state table has yet to follow.",
+        _one(_state_behind),
+    ),
+    Gauge(
+        "state_behind_seconds",
+        "Age of the oldest such version; 0 where there is none.",
+        _one(lambda found: _seconds(found.state_age)),
+    ),
+    Gauge(
+        "state_refused",
+        "1 for a state table that is refused until it is rebuilt, 0 for one that is not.",
+        _one(_state_refused),
+    ),
+    Gauge(
+        "state_refresh_rows",
+        "Rows of the state table's last refresh, by what became of them.",
+        _refreshed,
+        "change",
     ),
 )

@@ -13,6 +13,7 @@ from sluice.offsets.batches import Batch
 from sluice.offsets.lag import Lag, age_at
 from sluice.offsets.quantities import format_count, format_duration, format_moment, known_sum
 from sluice.operations.history import SettledBatch
+from sluice.operations.state_status import StateStatus
 from sluice.progress.overdue import Overdue
 from sluice.progress.undecodable import QuarantinedShare
 from sluice.spec_file.pipeline_spec import PipelineSpec
@@ -29,7 +30,7 @@ class Condition(StrEnum):
     UNKNOWN = "unknown"
     """Kafka, or the store, did not tell."""
     BEHIND = "behind"
-    """There is more to read than a run on time would have left."""
+    """There is more to read than a run on time would have left, or for the state to follow."""
     FRESH = "fresh"
 
 
@@ -37,7 +38,8 @@ class Condition(StrEnum):
 class Progress:
     """What the tables say.
 
-    `waiting_since`: since when batches are planned and none of them has been committed.
+    `waiting_since`: since when batches are planned and none of them has been committed. `state` is
+    the state table's; None where the spec has none.
     """
 
     generation: int
@@ -49,6 +51,7 @@ class Progress:
     overdue: Overdue | None = None
     lost: int = 0
     quarantined: QuarantinedShare | None = None
+    state: StateStatus | None = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,16 @@ class Overview:
         return found.share if found else None
 
     @property
+    def state(self) -> StateStatus | None:
+        """The state table's; None where there is none, or the tables cannot be read."""
+        return self.progress.state if self.progress else None
+
+    @property
+    def state_age(self) -> timedelta | None:
+        """For how long the state table has been behind; None without one, or if unknown."""
+        return self.state.age_at(self.asked) if self.state else None
+
+    @property
     def condition(self) -> Condition:
         """How it is."""
         return self._judged[0]
@@ -171,6 +184,20 @@ class Overview:
             yield (
                 Condition.BEHIND,
                 f"{self.held_back.waiting}. End it at the producer, or wait for its timeout.",
+            )
+        yield from ((Condition.BEHIND, each) for each in self._state_late(patience))
+
+    def _state_late(self, patience: timedelta | None) -> Iterator[str]:
+        """Why the state table does not follow; the data table goes on."""
+        state = self.state
+        if state is None:
+            return
+        if state.refusal is not None:
+            yield f"the state table is {state}."
+        elif patience and not state.is_up_to_date and _over(self.state_age, patience):
+            yield (
+                f"the state table is {state}. The log of the last run says why, as does"
+                f" `{Move('verify', (self.spec.pipeline,))}`."
             )
 
     def _stuck(self) -> Iterator[str]:

@@ -1,0 +1,74 @@
+"""`sluice maintain` of a state table: fewer files, no marked rows, and trusted as before."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from deltalake import DeltaTable
+
+from tests.worlds.keyed import keyed, put, state_rows, state_sql
+from tests.worlds.pipelines import Installed, Pipelines, Topic
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+
+@pytest.fixture
+def trips(topic: Topic, pipeline: Pipelines) -> Installed:
+    """A pipeline whose state table was written by three refreshes."""
+    trips = keyed(topic, pipeline)
+    for number, value in enumerate("abc"):
+        for key in (1, 2, 10 + number):
+            put(trips, key, {"v": value})
+        trips.run()
+        trips.open().refresh()
+    return trips
+
+
+def marked(trips: Installed) -> int:
+    """The files of the state table with rows that are only marked as deleted."""
+    log = trips.warehouse / "trips__state" / "_delta_log"
+    files: dict[str, bool] = {}
+    for version in range(DeltaTable(log.parent).version() + 1):
+        for line in (log / f"{version:020d}.json").read_text(encoding="utf-8").splitlines():
+            files = _after(files, line)
+    return sum(files.values())
+
+
+def _after(files: dict[str, bool], line: str) -> dict[str, bool]:
+    action = json.loads(line)
+    if "add" in action:
+        return {**files, action["add"]["path"]: bool(action["add"].get("deletionVector"))}
+    if "remove" in action:
+        return {name: has for name, has in files.items() if name != action["remove"]["path"]}
+    return files
+
+
+def test_a_state_table_is_compacted_and_purged_and_goes_on(trips: Installed) -> None:
+    before = state_rows(trips)
+    assert marked(trips)
+    done = trips.open().maintain("test", "pytest")
+    assert list(done.compacted)[-1] == str(trips.warehouse / "trips__state")
+    assert done.compacted[str(trips.warehouse / "trips__state")].removed > 1
+    assert done.postponed == ()
+    assert marked(trips) == 0
+    assert state_rows(trips) == before
+    trips.judge_state()
+    put(trips, 1, None)
+    trips.run()
+    (followed,) = trips.open().refresh()
+    assert followed.counts.deleted == 1
+    trips.judge_state()
+
+
+def test_a_state_table_that_is_refused_is_left_alone(
+    trips: Installed, caplog: pytest.LogCaptureFixture
+) -> None:
+    state_sql(trips, "DELETE FROM {state} WHERE _key_id = 1")
+    version = DeltaTable(trips.warehouse / "trips__state").version()
+    with caplog.at_level(logging.WARNING):
+        done = trips.open().maintain("test", "pytest")
+    assert list(done.compacted) == [str(trips.data)]
+    assert DeltaTable(trips.warehouse / "trips__state").version() == version
+    assert "not maintained: " in caplog.text
