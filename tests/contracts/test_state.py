@@ -138,6 +138,9 @@ class Changed:
     def follow(self, attempt: StateAttempt) -> StateCounts:
         return self.lake.follow(self.change(attempt))
 
+    def foresee(self, attempt: StateAttempt) -> StateCounts:
+        return self.lake.foresee(self.change(attempt))
+
     def differing(self, attempt: StateAttempt, most: int) -> tuple[int, list[str]]:
         return self.lake.differing(self.change(attempt), most)
 

@@ -104,7 +104,8 @@ def _place(row: Row, rules: StateRules, ranks: Mapping[str, int]) -> Place:
     if row["_topic_id"] not in ranks:
         raise Unjudgeable(f"{place_name(row)}: no plan names its topic id")
     declared = tuple(rank(row[column]) for column in rules.order_by)
-    return declared, ranks[row["_topic_id"]], row["_offset"], row["_partition"]
+    last = (row["_offset"], row["_partition"], row["_topic"], row["_topic_id"])
+    return declared, ranks[row["_topic_id"]], *last
 
 
 def _in_order(key: Key, rows: list[Row], rules: StateRules, ranks: Mapping[str, int]) -> list[Row]:

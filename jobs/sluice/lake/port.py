@@ -194,7 +194,7 @@ class StateLake(Protocol):
     def differing(self, attempt: StateAttempt, most: int) -> tuple[int, list[str]]:
         """How many keys have another row than the log says, and some of them with what is wrong.
 
-        Of the version of the state table that the attempt's commit names.
+        The attempt's commit names the version of the state table.
         """
 
 

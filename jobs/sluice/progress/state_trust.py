@@ -12,6 +12,7 @@ from sluice.state_table.rules import StateRules
 from sluice.state_table.standing import FoundLog, FoundState, differences
 from sluice.tables.delta_snapshot import DeltaSnapshot
 from sluice.tables.judged_marks import number_of
+from sluice.tables.log_changes import commit_digest
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
 from sluice.tables.state_log import StateSnapshot
 
@@ -67,11 +68,10 @@ def read_standing(
     rules, table = require_rules(resources), resources.state.snapshot()
     found, known = table.found(rules), offsets.newest(offsets.state_app_id)
     is_known = bool(known) and table.table_id is not None and number_of(table.table_id) == known
-    why = list(
-        _differences(
-            resources, table, found, FoundLog(str(data.table_id), data.version or 0), known
-        )
-    )
+    at = None if found is None else found.stands_at
+    there = None if at is None else commit_digest(data.uri, at)
+    log = FoundLog(str(data.table_id), data.version or 0, there)
+    why = list(_differences(resources, table, found, log, known))
     refusal = None
     if why:
         refusal = advice(

@@ -22,7 +22,9 @@ def app_id(pipeline: str) -> str:
 class StateCommit:
     """A commit: the log by its Delta id, the span that it followed, the rules, what it did.
 
-    `state_version` is the version of the state table that it was based on; None for its first one.
+    `log_commit` is what the log's commit of `data_version` is known by: a number alone would also
+    be that of another copy. `state_version` is the version of the state table that it was based on;
+    None for its first one.
     """
 
     data_table_id: str
@@ -31,6 +33,7 @@ class StateCommit:
     digest: str
     kind: Kind
     state_version: int | None
+    log_commit: str | None
     counts: StateCounts = NOTHING
 
     def counted(self, counts: StateCounts) -> StateCommit:

@@ -53,10 +53,15 @@ class FoundState:
 
 @dataclass(frozen=True)
 class FoundLog:
-    """The data table: its Delta id and its version."""
+    """The data table: its Delta id and its version.
+
+    `commit_there` is what its commit is known by at the version where the state table stands; None
+    where its log has lost that.
+    """
 
     table_id: str
     version: int
+    commit_there: str | None
 
 
 def differences(found: FoundState, log: FoundLog) -> Iterator[str]:
@@ -79,6 +84,11 @@ def differences(found: FoundState, log: FoundLog) -> Iterator[str]:
         yield (
             f"expected the state at version {log.version} of the data table or before, found"
             f" {found.stands_at}: an older copy of the data table was put back"
+        )
+    elif log.commit_there not in (None, newest.log_commit):
+        yield (
+            f"expected version {found.stands_at} of the data table as the state followed it, found"
+            " another: an older copy of the data table was put back, and has grown anew"
         )
     if newest.digest != found.digest:
         yield (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from typing import Any
 from urllib.parse import unquote
 
@@ -19,6 +20,7 @@ from sluice.tables.table_files import files_of_table, open_table
 
 _FILES = (b'{"add":', b'{"remove":')
 _MAPPED = "delta.columnMapping.mode"
+_DIGITS = 16
 
 
 def log_changes(uri: str, after: int, upto: int) -> list[LogChange]:
@@ -113,3 +115,12 @@ def _table_at(uri: str, version: int) -> DeltaTable:
         return open_table(uri, version)
     except DeltaError as lost:
         raise FileNotFoundError(f"{uri}: version {version}") from lost
+
+
+def commit_digest(uri: str, version: int) -> str | None:
+    """What a table's commit is known by; None where there is none, or log cleanup removed it."""
+    try:
+        with files_of_table(uri).open_input_stream(f"_delta_log/{version:020d}.json") as stream:
+            return sha256(stream.read()).hexdigest()[:_DIGITS]
+    except FileNotFoundError:
+        return None

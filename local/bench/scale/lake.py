@@ -74,5 +74,9 @@ class IdleUpkeep:
         """Nothing is compacted."""
         return Compacted(0, 0)
 
+    def purge(self, uri: str) -> Compacted:
+        """Nothing is purged."""
+        return Compacted(0, 0)
+
     def vacuum(self, uri: str) -> None:
         """Nothing is deleted."""

@@ -12,7 +12,7 @@ from local.bench.records import PARTITIONS, send
 from local.embedded.topics import create_topic
 
 SCHEMA = "id BIGINT, seq BIGINT, name STRING, amount DOUBLE, op STRING"
-# Of the changes.
+# Shares of the changes.
 INSERTED, DELETED = 0.10, 0.05
 _SEED = 20_131_124
 

@@ -25,7 +25,7 @@ class Measured:
 
 
 def tables(measured: Sequence[Measured]) -> list[Shown]:
-    """All tables, of what there is so far."""
+    """All tables, with what is measured so far."""
     return [*(shown for each in measured for shown in _of_load(each)), *_growth(measured)]
 
 

@@ -14,8 +14,8 @@ from sluice.errors import StateRefused, StateStopped, TableRefused
 from sluice.failpoints import reaching
 from sluice.lake.port import Engine
 from sluice.operations.backfill.selection import offset_ranges, whole_batches
-from sluice.operations.reset.targets import shift_by, to_earliest
-from sluice.protocol.refresh.refresh import Followed
+from sluice.operations.reset.targets import shift_by, to_earliest, to_table
+from sluice.protocol.refresh.making import Followed
 from sluice.state_table.commits import app_id
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, no_spark
@@ -252,6 +252,10 @@ def test_the_state_does_not_follow_a_log_that_was_put_back_from_a_copy(trips: In
     shutil.rmtree(trips.data)
     copy.rename(trips.data)
     with pytest.raises(TableRefused, match="an older copy was put back"):
+        trips.open().refresh()
+    # The version at which the state stands is there once more, as another commit's.
+    trips.open().reset(to_table, "a test", "run", "pytest")
+    with pytest.raises(StateRefused, match="has grown anew"):
         trips.open().refresh()
 
 

@@ -29,7 +29,7 @@ def append(warehouse: Path) -> None:
 
 
 def stand_at(warehouse: Path, version: int) -> None:
-    told = StateCommit("log", -1, version, "digest", "everything", None, COUNTS)
+    told = StateCommit("log", -1, version, "digest", "everything", None, None, COUNTS)
     write_deltalake(
         warehouse / "state",
         ROWS,

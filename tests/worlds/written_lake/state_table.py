@@ -61,6 +61,11 @@ class WrittenState:
             writing.merge(changes)
         return counts
 
+    def foresee(self, attempt: StateAttempt) -> StateCounts:
+        """What `follow` would do; nothing is written."""
+        _, counts = self._made(attempt)
+        return counts
+
     def differing(self, attempt: StateAttempt, most: int) -> tuple[int, list[str]]:
         """How many keys have another row than the log says, and some of them with what is wrong."""
         rows, names = self._rows(attempt), attempt.rules.key

@@ -9,6 +9,9 @@ from sluice.columns.names import quoted
 from sluice.derived.written_values import text_of
 from sluice.state_table.rules import StateRules
 
+# Behind the rank of the topic id. Those behind the offset make the order total.
+_LAST = ("_offset", "_partition", "_topic", "_topic_id")
+
 
 @dataclass(frozen=True)
 class Order:
@@ -24,7 +27,8 @@ class Order:
         """The value that is greater for the newer row; `table` is the name of the table."""
         names = [*self.rules.order_by]
         fields = [_column(table, name) for name in names]
-        fields += [self._rank(table), _column(table, "_offset"), _column(table, "_partition")]
+        fields.append(self._rank(table))
+        fields += (_column(table, each) for each in _LAST)
         return f"struct({', '.join(f'{sql} AS o{at}' for at, sql in enumerate(fields))})"
 
     def _rank(self, table: str) -> str:

@@ -16,11 +16,9 @@ from sluice.operations.state_status import StateStatus, state_status
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.state_trust import StateStanding, read_standing
-from sluice.progress.topic_ranks import topic_ranks
-from sluice.protocol.refresh.due_span import due_span
+from sluice.protocol.refresh.due_span import attempt_at, due_span
 from sluice.protocol.refresh.making import stopped
 from sluice.protocol.refresh.refresh import OpenState
-from sluice.state_table.commits import StateCommit
 from sluice.state_table.spans import whole
 from sluice.tables.log_changes import columns_at
 
@@ -104,16 +102,7 @@ def _compared(
 
 def _attempt(lane: LaneState, standing: StateStanding, at: int) -> StateAttempt:
     """The state as the whole log would make it at that version, beside the table as it was read."""
-    columns, rules = columns_at(lane.data.uri, at), standing.rules
-    commit = StateCommit(
-        data_table_id=str(lane.data.table_id),
-        after=at,
-        data_version=at,
-        digest=rules.digest(rules.columns(columns)),
-        kind="everything",
-        state_version=standing.table.version,
-    )
-    return StateAttempt(whole(at, at), rules, columns, topic_ranks(lane), commit)
+    return attempt_at(lane, standing, whole(at, at), columns_at(lane.data.uri, at))
 
 
 def _foreseen(resources: PipelineResources, found: StateVerdict, state: StateLake) -> StateVerdict:

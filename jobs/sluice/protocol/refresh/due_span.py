@@ -12,7 +12,13 @@ from sluice.progress.state_trust import StateStanding, read_standing
 from sluice.progress.topic_ranks import topic_ranks
 from sluice.state_table.commits import StateCommit
 from sluice.state_table.spans import Span, next_span, whole
-from sluice.tables.log_changes import columns_at, log_changes, missing_files, with_bounds
+from sluice.tables.log_changes import (
+    columns_at,
+    commit_digest,
+    log_changes,
+    missing_files,
+    with_bounds,
+)
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,13 @@ def due_anew(lane: LaneState, standing: StateStanding) -> DueSpan:
 def _due(
     lane: LaneState, standing: StateStanding, span: Span, columns: tuple[Column, ...]
 ) -> DueSpan:
+    return DueSpan(standing, attempt_at(lane, standing, span, columns))
+
+
+def attempt_at(
+    lane: LaneState, standing: StateStanding, span: Span, columns: tuple[Column, ...]
+) -> StateAttempt:
+    """The attempt to follow a span, at whose end the log has these columns."""
     rules, there = standing.rules, {each.name for each in standing.table.columns}
     wanted = rules.columns(columns)
     commit = StateCommit(
@@ -80,9 +93,10 @@ def _due(
         digest=rules.digest(wanted),
         kind=span.kind,
         state_version=standing.table.version,
+        log_commit=commit_digest(lane.data.uri, span.upto),
     )
     gives = bool({each.name for each in wanted} - there)
-    return DueSpan(standing, StateAttempt(span, rules, columns, topic_ranks(lane), commit, gives))
+    return StateAttempt(span, rules, columns, topic_ranks(lane), commit, gives)
 
 
 def _span(resources: PipelineResources, standing: StateStanding) -> Span:

@@ -16,7 +16,7 @@ from sluice.state_table.counts import StateCounts
 
 from tests.unit.operations.overview.test_overview import MINUTE, NOTHING, NOW, lag, overview
 
-COMMIT = StateCommit("log", 0, 4, "d", "appended", 3, StateCounts(inserted=2, stale=1))
+COMMIT = StateCommit("log", 0, 4, "d", "appended", 3, None, StateCounts(inserted=2, stale=1))
 UP_TO_DATE = StateStatus(stands_at=4, behind=0, last=COMMIT)
 LATE = StateStatus(stands_at=4, behind=3, since=NOW - 45 * MINUTE, last=COMMIT)
 NEVER_MADE = StateStatus()
