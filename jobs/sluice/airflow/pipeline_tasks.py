@@ -32,8 +32,8 @@ class PipelineTasks(TaskGroup):
     that interval again. The DAG's parameters are not read.
 
     The tasks behind the group run if something new has landed, and are skipped otherwise; with the
-    trigger rule `none_failed` they run either way. `refresh` does not decide that, unless it
-    fails: then they do not run. The tasks are retried as those of a pipeline's
+    trigger rule `none_failed` they run either way. `refresh` does not skip them; if it fails,
+    they do not run. The tasks are retried as those of a pipeline's
     own DAG are, unless `default_args` of the DAG or of the group say otherwise.
 
     Raises SpecError if the pipeline has no valid spec, and SettingsError where its tasks could not

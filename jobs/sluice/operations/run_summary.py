@@ -87,7 +87,7 @@ def ingest_summary(landed: BatchReference, left: BatchReference) -> Summary:
 
 
 def refresh_summary(stands_at: int | None, news: StateNews | None) -> Summary:
-    """Where the state table stands, and what has changed in it since it was last announced."""
+    """Where the state table stands, and what has changed in it since the last event."""
     if news is None:
         said = "not made yet"
         if stands_at is not None:

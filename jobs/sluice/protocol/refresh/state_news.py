@@ -1,4 +1,4 @@
-"""State news: how the state table has moved since it was last announced."""
+"""State news: what has changed in a state table since an event, by its own log."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class StateNews:
 def state_news(resources: PipelineResources, told: Mapping[str, Any]) -> StateNews | None:
     """What has changed since an earlier `as_dict`, {} for none; None where no row has.
 
-    If nothing was announced of this table yet, the newest commit is the news.
+    Without an earlier one of this table, the newest commit is the news.
     """
     table = resources.state.snapshot()
     table_id, before = table.table_id, told.get(_VERSION)
