@@ -32,9 +32,9 @@ class PipelineTasks(TaskGroup):
     that interval again. The DAG's parameters are not read.
 
     The tasks behind the group run if something new has landed, and are skipped otherwise; with the
-    trigger rule `none_failed` they run either way. `refresh` does not skip them; if it fails,
-    they do not run. The tasks are retried as those of a pipeline's
-    own DAG are, unless `default_args` of the DAG or of the group say otherwise.
+    trigger rule `none_failed` they run either way. `refresh` does not skip them; if it fails, they
+    do not run. The tasks are retried as those of a pipeline's own DAG are, unless `default_args` of
+    the DAG or of the group say otherwise.
 
     Raises SpecError if the pipeline has no valid spec, and SettingsError where its tasks could not
     find each other: an import error of the DAG file.
