@@ -37,13 +37,15 @@ def never(row: Row) -> bool:
 class StateRules:
     """The section `state` of a spec. A tombstone deletes, whatever `deletes` says of it.
 
-    A row that `truncates` has no key: it deletes all keys below it.
+    A row that `truncates` has no key: it deletes all keys below it. Nor has one that is a message
+    (`messages`), which says nothing of any key.
     """
 
     key: tuple[str, ...]
     order_by: tuple[str, ...] = ()
     deletes: Callable[[Row], bool] = never
     truncates: Callable[[Row], bool] = never
+    messages: Callable[[Row], bool] = never
     unavailable: str | None = None
     unkeyed: Literal["stop", "ignore"] = "stop"
 
@@ -63,7 +65,8 @@ class StateRules:
         return None if None in values else tuple(plain(value) for value in values)
 
     def unkeyed_in(self, rows: Iterable[Row]) -> list[Row]:
-        return [row for row in rows if not self.truncates(row) and self.key_of(row) is None]
+        of_keys = (row for row in rows if not self.truncates(row) and not self.messages(row))
+        return [row for row in of_keys if self.key_of(row) is None]
 
 
 def expected_state(rows: Iterable[Row], rules: StateRules, ranks: Mapping[str, int]) -> State:
@@ -77,7 +80,7 @@ def expected_state(rows: Iterable[Row], rules: StateRules, ranks: Mapping[str, i
     for row in rows:
         if rules.truncates(row):
             truncations.append(row)
-        elif (key := rules.key_of(row)) is not None:
+        elif not rules.messages(row) and (key := rules.key_of(row)) is not None:
             by_key[key].append(row)
     if truncations and by_key and not rules.order_by:
         key, found = next(iter(by_key.items()))

@@ -16,7 +16,8 @@ Deletes = Callable[[Row], bool]
 def rules_of(spec: Mapping[str, Any], data: Path, deletes: Deletes | None = None) -> StateRules:
     """`spec` has the keys of its file, `data` is the data table; expressions are not read here.
 
-    Of change events the key is that of the record, `d` deletes a key and `t` truncates.
+    Of change events the key is that of the record, `d` deletes a key, `t` truncates and `m` is a
+    message.
     Raises ValueError if no key is said.
     """
     state = spec["state"]
@@ -27,6 +28,7 @@ def rules_of(spec: Mapping[str, Any], data: Path, deletes: Deletes | None = None
         order_by=tuple(state.get("order_by", ())),
         deletes=deletes or (deletes_row if events else never),
         truncates=truncates_table if events else never,
+        messages=is_message if events else never,
         unavailable=state.get("unavailable"),
         unkeyed=state.get("unkeyed", "stop"),
     )
@@ -34,6 +36,10 @@ def rules_of(spec: Mapping[str, Any], data: Path, deletes: Deletes | None = None
 
 def deletes_row(row: Row) -> bool:
     return bool(row["_op"] == "d")
+
+
+def is_message(row: Row) -> bool:
+    return bool(row["_op"] == "m")
 
 
 def truncates_table(row: Row) -> bool:

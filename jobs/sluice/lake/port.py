@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from sluice.columns.columns import Column
@@ -15,10 +15,10 @@ from sluice.offsets.quarantine_tickets import NOTHING_ASIDE, SetAside, Ticket
 from sluice.offsets.quarantined import BatchOffsets
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
-from sluice.state_table.commits import StateCommit
+from sluice.state_table.commits import RowPlace, StateCommit
 from sluice.state_table.counts import StateCounts
 from sluice.state_table.rules import StateRules
-from sluice.state_table.spans import Span
+from sluice.state_table.spans import Span, whole
 
 if TYPE_CHECKING:
     from sluice.progress.former_registries import FormerRegistry
@@ -155,6 +155,10 @@ class NoOrder(Exception):
     """A key has rows in two places, and nothing says which is newer; nothing was committed."""
 
 
+class TruncationWithoutOrder(Exception):
+    """A truncation, and nothing says which rows are below it; nothing was committed."""
+
+
 class RowWithoutKey(Exception):
     """A row of the log has a null in its key; nothing was committed."""
 
@@ -175,6 +179,12 @@ class StateAttempt:
     commit: StateCommit
     gives_columns: bool = False
 
+    def from_everything(self, truncation: RowPlace | None) -> StateAttempt:
+        """The same, computed from the whole log, whose greatest truncation is there."""
+        span = whole(self.span.after, self.span.upto)
+        commit = replace(self.commit, kind=span.kind, truncation=truncation)
+        return replace(self, span=span, commit=commit)
+
 
 class StateLake(Protocol):
     """How the state table gets the newest row of each key of the log."""
@@ -185,7 +195,9 @@ class StateLake(Protocol):
     def follow(self, attempt: StateAttempt) -> StateCounts:
         """Make the one commit of a span; none if no row of the table changes.
 
-        Raises NoOrder, RowWithoutKey, and CommitConflict where another commit came in between.
+        A span that adds or removes truncations is computed from the whole log. Raises NoOrder,
+        TruncationWithoutOrder, RowWithoutKey, and CommitConflict where another commit came in
+        between.
         """
 
     def foresee(self, attempt: StateAttempt) -> StateCounts:

@@ -15,7 +15,8 @@ from sluice.errors import did_you_mean
 from sluice.state_table.rules import DELETED, StateRules
 from sluice.strict_model import Model
 
-_DELETE_EVENT = "_op = 'd'"
+_OP = "_op"
+_DELETE_EVENT = f"{_OP} = 'd'"
 
 
 class State(Model):
@@ -42,6 +43,11 @@ class State(Model):
                     f"state: found a column {each.name}, and the state table has its own of that"
                     " name. Give it another one with `columns` or `derived`, or `exclude` it"
                 )
+        if is_change and not any(each.name == _OP for each in known):
+            raise ValueError(
+                f"state: expected the column {_OP}, which tells what an event does to its key,"
+                " found none. Take it out of `exclude`"
+            )
         key = self.key or ([each.name for each in key_columns] if is_change else [])
         if not key:
             beside = " (decoded by `key_format`)" if is_change else ""
@@ -56,6 +62,7 @@ class State(Model):
             deleted_when=written,
             unavailable=self.unavailable,
             ignores_unkeyed=self.unkeyed == "ignore",
+            of_events=is_change,
         )
 
 

@@ -19,12 +19,22 @@ def app_id(pipeline: str) -> str:
 
 
 @dataclass(frozen=True)
+class RowPlace:
+    """Where a row of the log is."""
+
+    topic_id: str
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True)
 class StateCommit:
     """A commit: the log by its Delta id, the span that it followed, the rules, what it did.
 
     `log_commit` is what the log's commit of `data_version` is known by: a number alone would also
     be that of another copy. `state_version` is the version of the state table that it was based on;
-    None for its first one.
+    None for its first one. `truncation` is the greatest truncation of the log at `data_version`;
+    None if it has none.
     """
 
     data_table_id: str
@@ -35,6 +45,7 @@ class StateCommit:
     state_version: int | None
     log_commit: str | None
     counts: StateCounts = NOTHING
+    truncation: RowPlace | None = None
 
     def counted(self, counts: StateCounts) -> StateCommit:
         """The same with what it did."""
@@ -45,6 +56,8 @@ class StateCommit:
         """As JSON."""
         said = asdict(self)
         counts = said.pop("counts")
+        if self.truncation is None:
+            del said["truncation"]
         return json.dumps({"format_version": FORMAT_VERSION, **said, **counts})
 
     @classmethod
@@ -60,6 +73,8 @@ class StateCommit:
             counts = StateCounts(
                 **{each.name: found.pop(each.name) for each in fields(StateCounts)}
             )
-            return cls(**found, counts=counts)
+            truncation = found.pop("truncation", None)
+            place = None if truncation is None else RowPlace(**truncation)
+            return cls(**found, counts=counts, truncation=place)
         except (KeyError, TypeError, ValueError):
             return None

@@ -12,8 +12,9 @@ class StateCounts:
 
     `inserted` and `updated` are rows that the state has now, of keys that it had not or had;
     `deleted` those that delete their key. `superseded` are older than another row of the span, and
-    `stale` older than the state's; `unkeyed` have no key. For other spans, keys are counted
-    instead: `stale` are those whose row is as before, `deleted` also those that are gone.
+    `stale` older than the state's; `unkeyed` have no key. Messages among change events are not
+    counted. For other spans, keys are counted instead: `stale` are those whose row is as before,
+    `deleted` also those that are gone.
     """
 
     inserted: int = 0

@@ -13,6 +13,10 @@ from sluice.columns.names import as_compared
 DELETED = "_deleted"
 """The column of a state table that says whether its key is deleted."""
 DELETED_COLUMN = Column(DELETED, Primitive("BOOLEAN"))
+TRUNCATES = "coalesce(_op = 't', false)"
+"""Of change events: the row deletes all keys below it, and has none itself."""
+OF_A_KEY = "coalesce(_op NOT IN ('t', 'm'), true)"
+"""Of change events: the row is of a key, and neither a truncation nor a message."""
 LEFT_OUT = ("_batch", "_headers")
 """The columns of the log that a state table does not have."""
 _DIGITS = 12
@@ -25,7 +29,8 @@ class StateRules:
     `key` and `order_by` are columns of the log. `deleted` is the condition that deletes a key, as
     Spark is given it, and `deleted_when` as the spec has it; a tombstone always deletes.
     `unavailable` is the text that stands for a value that did not change. Rows without a key are
-    left out, if `ignores_unkeyed`; otherwise they stop the state.
+    left out, if `ignores_unkeyed`; otherwise they stop the state. Of change events (`of_events`)
+    truncations and messages are rows of no key, and no rows without one.
     """
 
     key: tuple[str, ...]
@@ -34,6 +39,7 @@ class StateRules:
     deleted_when: str | None = None
     unavailable: str | None = None
     ignores_unkeyed: bool = False
+    of_events: bool = False
 
     def __post_init__(self) -> None:
         if not self.key:
@@ -53,5 +59,7 @@ class StateRules:
         """A short name of these rules for a state table with these columns, in whatever order."""
         types = sorted((each.name, str(each.type)) for each in columns)
         decided = [self.key, self.order_by, self.deleted_when, self.unavailable, types]
+        if self.of_events:
+            decided.append("debezium")
         text = json.dumps(decided, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]

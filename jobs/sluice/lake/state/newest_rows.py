@@ -25,10 +25,14 @@ _MAY_BE_UNAVAILABLE = (_TEXT, _BYTES, Array(_TEXT), Array(_BYTES))
 
 @dataclass(frozen=True)
 class NewestRows:
-    """How the newest rows are found in rows with these columns of the log."""
+    """How the newest rows are found in rows with these columns of the log.
+
+    `truncation` is one row, with the order of what deletes all keys below it.
+    """
 
     order: Order
     columns: tuple[Column, ...]
+    truncation: DataFrame | None = None
 
     def of(self, rows: DataFrame) -> DataFrame:
         """A row for each key, and one for all without a key:
@@ -41,7 +45,7 @@ class NewestRows:
         row = F.struct(*(F.col(quoted(name)) for name in self.names))
         keys = [F.col(quoted(e)).alias(key) for key, e in zip(self.keys, self.key, strict=True)]
         known = with_all.select(*keys, row.alias("row"), F.expr(self.order.of()).alias("order"))
-        return known.groupBy(*self.keys).agg(
+        found = known.groupBy(*self.keys).agg(
             F.max_by("row", "order").alias("row"),
             F.max("order").alias("newest"),
             F.min("order").alias("oldest"),
@@ -49,6 +53,12 @@ class NewestRows:
             *self._places(),
             *self._available(),
         )
+        if self.truncation is None:
+            return found
+        is_below = F.col("newest") < F.col("truncation")
+        deleted = F.col("row").withField(DELETED, F.col("row")[DELETED] | is_below)
+        both = found.crossJoin(F.broadcast(self.truncation))
+        return both.withColumn("row", deleted).drop("truncation")
 
     def _places(self) -> Iterator[SparkColumn]:
         if self.order.rules.is_ordered:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from sluice.lake.port import NoOrder
+from sluice.lake.port import NoOrder, TruncationWithoutOrder
 from sluice.lake.state.both_tables import BothTables
 from sluice.lake.state.newest_rows import NewestRows
 
@@ -28,10 +28,13 @@ class Places:
     def require_order(self, judged: DataFrame) -> None:
         """Raises NoOrder, with both places, where rows of a key have none.
 
+        Raises TruncationWithoutOrder where keys have rows and there is a truncation, too.
+
         Only of keys whose rows, or whose row in the state, are in several places the log is asked.
         """
         if self.newest.order.rules.is_ordered:
             return
+        self._require_no_truncation(judged)
         apart = judged.where(self.newest.keyed() & self.newest.is_in_several_places(judged))
         keys = apart.select(*self.newest.keys)
         if keys.isEmpty():
@@ -40,6 +43,14 @@ class Places:
         if found:
             shown = "; ".join(f"one in {each['low']} and {each['high']}" for each in found)
             raise NoOrder(shown)
+
+    def _require_no_truncation(self, judged: DataFrame) -> None:
+        place = self.tables.attempt.commit.truncation
+        if place is None or judged.where(self.newest.keyed() & F.col("row").isNotNull()).isEmpty():
+            return
+        raise TruncationWithoutOrder(
+            f"partition {place.partition} at offset {place.offset} (topic id {place.topic_id})"
+        )
 
     def _without_order(self, keys: DataFrame) -> DataFrame:
         """The keys that have two partitions of one topic id, or two topics."""

@@ -18,6 +18,7 @@ from sluice.lake.state.order import Order
 from sluice.lake.state.session_apart import committing, session_apart
 from sluice.lake.state.state_creation import create_state_table
 from sluice.lake.state.state_rows import Made, StateRows
+from sluice.lake.state.truncations import with_truncations
 from sluice.progress.resources import PipelineResources
 from sluice.state_table.commits import StateCommit, app_id
 from sluice.state_table.counts import StateCounts
@@ -43,8 +44,10 @@ class SparkState:
 
     def follow(self, attempt: StateAttempt) -> StateCounts:
         """Make the one commit of a span; none if no row of the table changes."""
+        tables = with_truncations(self._tables(attempt))
+        attempt = tables.attempt
         with naming_conflicts():
-            rows, counts = self._made(attempt)
+            rows, counts = _made(tables)
             reach("state computed")
             if attempt.span.kind == "everything":
                 self._overwrite(rows, attempt.commit.counted(counts))
@@ -54,17 +57,12 @@ class SparkState:
 
     def foresee(self, attempt: StateAttempt) -> StateCounts:
         """What `follow` would do; nothing is written."""
-        return self._made(attempt)[1]
+        return _made(with_truncations(self._tables(attempt)))[1]
 
     def differing(self, attempt: StateAttempt, most: int) -> tuple[int, list[str]]:
         """How many keys have another row than the log says, and some of them with what is wrong."""
-        return differing_keys(self._tables(attempt), most)
-
-    def _made(self, attempt: StateAttempt) -> Made:
-        made = StateRows(self._tables(attempt))
-        if attempt.span.kind == "everything":
-            return made.everything()
-        return made.appended() if attempt.span.kind == "appended" else made.rewritten()
+        tables = self._tables(attempt.from_everything(None))
+        return differing_keys(with_truncations(tables), most)
 
     def _tables(self, attempt: StateAttempt) -> BothTables:
         uris = self.resources.data.uri, self.resources.state.uri
@@ -104,3 +102,10 @@ class SparkState:
     @property
     def _app_id(self) -> str:
         return app_id(self.resources.spec.pipeline)
+
+
+def _made(tables: BothTables) -> Made:
+    made, kind = StateRows(tables), tables.attempt.span.kind
+    if kind == "everything":
+        return made.everything()
+    return made.appended() if kind == "appended" else made.rewritten()

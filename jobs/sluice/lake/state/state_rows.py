@@ -15,6 +15,7 @@ from sluice.lake.state.newest_rows import NewestRows, keys_of
 from sluice.lake.state.order import Order, place
 from sluice.lake.state.places import Places
 from sluice.lake.state.same_rows import same_values, without_equal
+from sluice.lake.state.truncations import truncation_of
 from sluice.state_table.counts import StateCounts
 from sluice.state_table.rules import DELETED
 
@@ -39,7 +40,8 @@ class StateRows:
     def newest(self) -> NewestRows:
         """How the newest rows are found."""
         attempt = self.tables.attempt
-        return NewestRows(Order(attempt.rules, attempt.ranks), self.tables.log_columns)
+        order = Order(attempt.rules, attempt.ranks)
+        return NewestRows(order, self.tables.log_columns, truncation_of(self.tables))
 
     def appended(self) -> Made:
         """The newest rows of what was added, where they are newer than the state's."""

@@ -85,6 +85,7 @@ def attempt_at(
 ) -> StateAttempt:
     """The attempt to follow a span, at whose end the log has these columns."""
     rules, there = standing.rules, {each.name for each in standing.table.columns}
+    newest = None if standing.found is None else standing.found.newest
     wanted = rules.columns(columns)
     commit = StateCommit(
         data_table_id=str(lane.data.table_id),
@@ -94,6 +95,7 @@ def attempt_at(
         kind=span.kind,
         state_version=standing.table.version,
         log_commit=commit_digest(lane.data.uri, span.upto),
+        truncation=newest and newest.truncation,
     )
     gives = bool({each.name for each in wanted} - there)
     return StateAttempt(span, rules, columns, topic_ranks(lane), commit, gives)

@@ -12,7 +12,7 @@ from tenacity import Retrying, before_sleep_log, retry_if_exception_type, stop_a
 from sluice.clock import LongerAtRandom
 from sluice.errors import CommitConflict, CommitFailed, SluiceError, SparkFailed, StateStopped
 from sluice.failpoints import reach
-from sluice.lake.port import NoOrder, RowWithoutKey, StateLake
+from sluice.lake.port import NoOrder, RowWithoutKey, StateLake, TruncationWithoutOrder
 from sluice.moves import Move
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.refresh.due_span import DueSpan
@@ -75,7 +75,7 @@ def make(resources: PipelineResources, due: DueSpan, lake: FindLake) -> Followed
             _create(resources, due, lake())
         counts = lake().follow(due.attempt)
         reach("state committed")
-    except (NoOrder, RowWithoutKey) as problem:
+    except (NoOrder, TruncationWithoutOrder, RowWithoutKey) as problem:
         raise stopped(resources, due, problem) from None
     except SluiceError:
         raise
@@ -142,6 +142,14 @@ def stopped(resources: PipelineResources, due: DueSpan, problem: Exception) -> S
             f"{where}: expected the rows of a key in one partition, found {problem}: offsets do not"
             " say which is newer. Name the columns that do in the spec, such as `state: {order_by:"
             " [_timestamp]}`; then ",
+            rebuild,
+            " makes the table by them. The data table goes on.",
+        )
+    if isinstance(problem, TruncationWithoutOrder):
+        return StateStopped(
+            f"{where}: expected no truncation without an order, found one in {problem}: nothing"
+            " says which rows are below it. Name the columns that do in the spec, such as `state:"
+            " {order_by: [_source_time]}`; then ",
             rebuild,
             " makes the table by them. The data table goes on.",
         )
