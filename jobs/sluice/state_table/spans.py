@@ -80,13 +80,16 @@ def next_span(after: int, changes: Sequence[LogChange], most_rows: int) -> Span:
 
     It goes as far as the versions are of one kind, and the rows that they added no more than
     `most_rows`; its first version that has any may add more. Versions that changed no row join any
-    span, unless they moved what it added: its files are read at its end.
+    span, unless they moved what it added, which is read at its end, or what it removed, which is
+    read before it.
     """
     taken: list[LogChange] = []
     kind: Kind = "nothing"
     rows = 0
     for change in changes:
         if change.moved and kind != "nothing":
+            break
+        if change.removed and any(each.moved for each in taken):
             break
         if change.kind != "nothing":
             if kind not in ("nothing", change.kind):

@@ -9,7 +9,13 @@ import logging
 from dataclasses import dataclass
 
 from sluice.errors import SluiceError
-from sluice.lake.port import NoOrder, RowWithoutKey, StateAttempt, StateLake
+from sluice.lake.port import (
+    NoOrder,
+    RowWithoutKey,
+    StateAttempt,
+    StateLake,
+    TruncationWithoutOrder,
+)
 from sluice.moves import Advice, Move, advice
 from sluice.offsets.quantities import format_count
 from sluice.operations.state_status import StateStatus, state_status
@@ -112,7 +118,7 @@ def _foreseen(resources: PipelineResources, found: StateVerdict, state: StateLak
         return found
     try:
         state.foresee(due.attempt)
-    except (NoOrder, RowWithoutKey) as problem:
+    except (NoOrder, RowWithoutKey, TruncationWithoutOrder) as problem:
         why = advice(stopped(resources, due, problem))
         return StateVerdict(found.status, found.differing, found.keys, why)
     return found
