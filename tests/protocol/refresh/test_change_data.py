@@ -146,3 +146,34 @@ def test_a_message_is_no_row_of_any_key(trips: Installed) -> None:
     send(trips, None, change("m", None))
     landed(trips)
     assert state(trips) == {1: ("a", False)}
+
+
+def unwrapped(key: int, deleted: bool = False) -> bytes:
+    row = {"id": key, "v": None if deleted else "a"}
+    return json.dumps({**row, "__deleted": str(deleted).lower()}).encode()
+
+
+# What ExtractNewRecordState leaves of a delete, by `delete.tombstone.handling.mode`.
+HANDLINGS: dict[str, tuple[bytes | None, ...]] = {
+    "drop": (),
+    "tombstone": (None,),
+    "rewrite": (unwrapped(3, True),),
+    "rewrite-with-tombstone": (unwrapped(4, True), None),
+    "delete-to-tombstone": (b'{"schema": null, "payload": null}',),
+}
+
+
+def test_unwrapped_events_delete_as_far_as_their_mode_leaves_a_delete(trips: Installed) -> None:
+    trips.write_spec(
+        format={
+            "type": "json",
+            "envelope": "connect",
+            "schema": "id BIGINT, v STRING, __deleted STRING",
+        },
+        state={"key": ["_key_id"], "deleted_when": "__deleted = 'true'"},
+    )
+    for key, left in enumerate(HANDLINGS.values(), 1):
+        send(trips, key, unwrapped(key), *left)
+    landed(trips, deletes=lambda row: row["__deleted"] == "true")
+    found = dict(zip(HANDLINGS, (state(trips)[key][1] for key in range(1, 6)), strict=True))
+    assert found == {**dict.fromkeys(HANDLINGS, True), "drop": False}
