@@ -161,6 +161,14 @@ def test_a_truncation_deletes_the_keys_below_it() -> None:
         expected_state(rows, StateRules(KEY, truncates=rules.truncates), RANKS)
 
 
+def test_a_message_is_no_row_of_any_key_with_a_key_or_without() -> None:
+    rules = StateRules(KEY, messages=lambda row: row["_op"] == "m")
+    rows = [record(1, (0, 0)), record(1, (0, 1), _op="m"), record(None, (0, 2), _op="m")]
+    assert newest(rules, *rows) == {1: 0}
+    assert rules.unkeyed_in(rows) == []
+    assert len(StateRules(KEY).unkeyed_in(rows)) == 1
+
+
 def test_a_placeholder_takes_the_next_older_value() -> None:
     rules = StateRules(KEY, unavailable="?")
     rows = [

@@ -14,9 +14,9 @@ DELETED = "_deleted"
 """The column of a state table that says whether its key is deleted."""
 DELETED_COLUMN = Column(DELETED, Primitive("BOOLEAN"))
 TRUNCATES = "coalesce(_op = 't', false)"
-"""Of change events: the row deletes all keys below it, and has none itself."""
+"""Whether a change event deletes all keys below it; it has none itself."""
 OF_A_KEY = "coalesce(_op NOT IN ('t', 'm'), true)"
-"""Of change events: the row is of a key, and neither a truncation nor a message."""
+"""Whether a change event is of a key, and neither a truncation nor a message."""
 LEFT_OUT = ("_batch", "_headers")
 """The columns of the log that a state table does not have."""
 _DIGITS = 12
@@ -29,8 +29,8 @@ class StateRules:
     `key` and `order_by` are columns of the log. `deleted` is the condition that deletes a key, as
     Spark is given it, and `deleted_when` as the spec has it; a tombstone always deletes.
     `unavailable` is the text that stands for a value that did not change. Rows without a key are
-    left out, if `ignores_unkeyed`; otherwise they stop the state. Of change events (`of_events`)
-    truncations and messages are rows of no key, and no rows without one.
+    left out, if `ignores_unkeyed`; otherwise they stop the state. If the rows are change events
+    (`of_events`), truncations and messages belong to no key, and do not stop it.
     """
 
     key: tuple[str, ...]

@@ -44,7 +44,8 @@ def histories(draw: st.DrawFn) -> History:
         names = sorted(live)
         some = draw(st.lists(st.sampled_from(names), unique=True)) if names else []
         verb = draw(st.sampled_from(["append", "append", "remove", "mark", "rewrite", "move", "-"]))
-        new, gone = (f"v{version}",), tuple(some)
+        new: tuple[str, ...] = (f"v{version}",)
+        gone: tuple[str, ...] = tuple(some)
         if verb == "append":
             gone = ()
         elif verb == "remove":

@@ -10,11 +10,11 @@ from sluice.state_table.commits import REBUILDING, StateCommit
 from sluice.state_table.spans import Kind
 from sluice.state_table.standing import FoundLog, FoundState, StateVersion, differences
 
-LOG = FoundLog("log", 9)
+LOG = FoundLog("log", 9, "c1")
 
 
 def commit(after: int, upto: int, kind: Kind = "appended", **said: Any) -> StateCommit:
-    return replace(StateCommit("log", after, upto, "d1", kind, 0), **said)
+    return replace(StateCommit("log", after, upto, "d1", kind, 0, "c1"), **said)
 
 
 def refreshed(version: int, after: int, upto: int, kind: Kind = "appended") -> StateVersion:
@@ -114,7 +114,7 @@ def test_anything_else_is_refused_with_what_was_expected_and_found(
 def test_each_reason_is_told() -> None:
     others = StateVersion(3, "UPDATE", True)
     found = replace(FOUND, digest="d2", versions=(others, *NEWEST_FIRST))
-    assert len(why(found, FoundLog("other", 9))) == 3
+    assert len(why(found, FoundLog("other", 9, None))) == 3
 
 
 def test_rows_without_any_commit_of_ours_are_no_new_table() -> None:

@@ -95,7 +95,7 @@ def attempt_at(
         kind=span.kind,
         state_version=standing.table.version,
         log_commit=commit_digest(lane.data.uri, span.upto),
-        truncation=newest and newest.truncation,
+        truncation=None if newest is None else newest.truncation,
     )
     gives = bool({each.name for each in wanted} - there)
     return StateAttempt(span, rules, columns, topic_ranks(lane), commit, gives)
