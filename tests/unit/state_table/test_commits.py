@@ -46,6 +46,7 @@ def test_the_counts_are_beside_the_rest() -> None:
         "digest": "d1",
         "kind": "appended",
         "state_version": 7,
+        "log_commit": "c1",
         **StateCounts(inserted=2).as_dict(),
     }
 
