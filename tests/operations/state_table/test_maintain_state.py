@@ -31,18 +31,14 @@ def marked(trips: Installed) -> int:
     log = trips.warehouse / "trips__state" / "_delta_log"
     files: dict[str, bool] = {}
     for version in range(DeltaTable(log.parent).version() + 1):
-        for line in (log / f"{version:020d}.json").read_text(encoding="utf-8").splitlines():
-            files = _after(files, line)
+        lines = (log / f"{version:020d}.json").read_text(encoding="utf-8").splitlines()
+        actions = [json.loads(line) for line in lines]
+        # A file whose rows were marked is removed and added by one commit.
+        for gone in (each["remove"] for each in actions if "remove" in each):
+            files.pop(gone["path"], None)
+        for there in (each["add"] for each in actions if "add" in each):
+            files[there["path"]] = bool(there.get("deletionVector"))
     return sum(files.values())
-
-
-def _after(files: dict[str, bool], line: str) -> dict[str, bool]:
-    action = json.loads(line)
-    if "add" in action:
-        return {**files, action["add"]["path"]: bool(action["add"].get("deletionVector"))}
-    if "remove" in action:
-        return {name: has for name, has in files.items() if name != action["remove"]["path"]}
-    return files
 
 
 def test_a_state_table_is_compacted_and_purged_and_goes_on(trips: Installed) -> None:
