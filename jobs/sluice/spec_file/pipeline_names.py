@@ -24,7 +24,8 @@ def _no_dag_of_ours(name: str) -> str:
 
 def _no_table_of_ours(table: str) -> str:
     if table.endswith(BESIDE):
-        raise ValueError(f"names that end in {', '.join(BESIDE)} are Sluice's own")
+        *others, last = BESIDE
+        raise ValueError(f"names that end in {', '.join(others)} or {last} are Sluice's own")
     return table
 
 

@@ -109,7 +109,7 @@ def test_a_limit_that_was_lowered_stops_nothing_and_is_told() -> None:
             " 0-9 and _; put other letters around {topic}, or name it in except_topics",
         ),
         ({"topic_pattern": ".*"}, "o" * 65, "expected a lower-case letter, then at most 63 of"),
-        ({"topic_pattern": ".*"}, "a__offsets", "names that end in __quarantine or __offsets are"),
+        ({"topic_pattern": ".*"}, "a__offsets", "names that end in __quarantine, __offsets or"),
         (
             {"topic_pattern": ".*", "pipeline": "sluice_{topic}"},
             "topics",

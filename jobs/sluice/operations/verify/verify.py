@@ -126,16 +126,11 @@ def verify(
     state = resources.kafka.state(resources.spec)
     identity = read_identity(resources, lane, state)
     compacting = resources.kafka.compacting({each.topic for each in state.logs})
+    removed = {each.version: rows for each, rows in deletions.items() if rows is not None}
+    quarantine, losses = resources.quarantine.snapshot(), losses_that_count(lane)
     with resources.kafka.offsets_reader() as read:
-        proof = Proof(
-            lane,
-            resources.quarantine.snapshot(),
-            asked,
-            losses_that_count(lane),
-            {each.version: rows for each, rows in deletions.items() if rows is not None},
-            KafkaLogs(resources.kafka, identity, compacting, read, progress),
-        )
-        found = compare(proof)
+        logs = KafkaLogs(resources.kafka, identity, compacting, read, progress)
+        found = compare(Proof(lane, quarantine, asked, losses, removed, logs))
     lost = still_lost(resources, lane)
     doubts = [each for each in (find_doubt(resources, e) for e in asked.unsettled) if each]
     ways_on = (*identity.advice(lane.pipeline), *_ways_on(resources, lane, doubts, found))
