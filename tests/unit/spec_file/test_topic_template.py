@@ -100,8 +100,8 @@ def test_a_template_is_valid_before_any_topic_is_found(tmp_path: Path) -> None:
         ),
         (
             {"table": "{topic}__offsets"},
-            "table: found 'topic__offsets'; names that end in __quarantine, __offsets or __state are"
-            " Sluice's own",
+            "table: found 'topic__offsets'; names that end in __quarantine, __offsets or __state"
+            " are Sluice's own",
         ),
         ({"topics": ["orders.eu"]}, "expected exactly one of the keys topics and topic_pattern"),
     ],
