@@ -39,6 +39,7 @@ POINTS = (
     "state given up",
     "state created",
     "state computed",
+    "state collection told",
     "state committed",
     "before mirror",
     "after mirror",

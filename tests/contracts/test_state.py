@@ -12,7 +12,8 @@ from deltalake import DeltaTable
 from sluice.errors import CommitConflict
 from sluice.lake.port import StateAttempt, StateLake
 from sluice.progress.resources import PipelineResources
-from sluice.state_table.commits import app_id
+from sluice.state_table.collected import Collected
+from sluice.state_table.commits import StateCollection, app_id
 from sluice.state_table.counts import StateCounts
 from sluice.state_table.spans import whole
 
@@ -137,6 +138,9 @@ class Changed:
 
     def follow(self, attempt: StateAttempt) -> StateCounts:
         return self.lake.follow(self.change(attempt))
+
+    def collect(self, collected: Collected, told: StateCollection) -> int:
+        return self.lake.collect(collected, told)
 
     def foresee(self, attempt: StateAttempt) -> StateCounts:
         return self.lake.foresee(self.change(attempt))

@@ -44,7 +44,7 @@ class SparkEngine:
         from sluice.lake.upkeep import SparkUpkeep
 
         with self.open_spark(resources.spec, None) as spark:
-            yield SparkUpkeep(spark, resources.tables.quarantine(resources.spec.table))
+            yield SparkUpkeep(spark, resources)
 
     @contextmanager
     def state(self, resources: PipelineResources) -> Iterator[StateLake]:

@@ -15,7 +15,8 @@ from sluice.offsets.quarantine_tickets import NOTHING_ASIDE, SetAside, Ticket
 from sluice.offsets.quarantined import BatchOffsets
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
-from sluice.state_table.commits import RowPlace, StateCommit
+from sluice.state_table.collected import Collected
+from sluice.state_table.commits import RowPlace, StateCollection, StateCommit
 from sluice.state_table.counts import StateCounts
 from sluice.state_table.rules import StateRules
 from sluice.state_table.spans import Span, whole
@@ -209,6 +210,12 @@ class StateLake(Protocol):
         The attempt's commit names the version of the state table.
         """
 
+    def collect(self, collected: Collected, told: StateCollection) -> int:
+        """Take the rows of deleted keys below these offsets away in one commit; how many they are.
+
+        The table says first that they may be gone. Raises CommitConflict.
+        """
+
 
 @dataclass(frozen=True)
 class Compacted:
@@ -235,6 +242,9 @@ class Upkeep(Protocol):
 
     def compact(self, uri: str) -> Compacted:
         """Rewrite a table's small files as a few large ones; no row changes."""
+
+    def state(self) -> AbstractContextManager[StateLake]:
+        """What writes the state table, while the block lasts."""
 
     def purge(self, uri: str) -> Compacted:
         """Rewrite a table's files with deleted rows without those; no row changes."""

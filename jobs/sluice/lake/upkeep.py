@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from pyspark.sql import SparkSession
 
 from sluice.errors import CommitConflict, SparkFailed
 from sluice.lake.batch_commit import naming_conflicts
-from sluice.lake.port import Compacted
+from sluice.lake.port import Compacted, StateLake
+from sluice.lake.state.spark_state import spark_state
 from sluice.offsets.quarantined import BatchOffsets
+from sluice.progress.resources import PipelineResources
 
 _STRETCHES = "batch STRING, topic_id STRING, number INT, first BIGINT, behind BIGINT"
 
@@ -32,9 +34,14 @@ def _naming_failures(step: str) -> Iterator[None]:
 class SparkUpkeep:
     """Implements the port `Upkeep`."""
 
-    def __init__(self, spark: SparkSession, quarantine: str) -> None:
+    def __init__(self, spark: SparkSession, resources: PipelineResources) -> None:
         self._spark = spark
-        self._quarantine = quarantine
+        self._resources = resources
+        self._quarantine = resources.quarantine.uri
+
+    def state(self) -> AbstractContextManager[StateLake]:
+        """What writes the state table, while the block lasts."""
+        return spark_state(self._spark, self._resources)
 
     def remove_quarantined(self, rows: Sequence[BatchOffsets]) -> None:
         """Delete rows from the quarantine table, in one commit."""

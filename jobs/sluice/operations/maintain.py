@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from sluice.errors import CommitConflict
+from sluice.errors import BrokerUnavailable, CommitConflict
 from sluice.failpoints import reach
 from sluice.lake.port import Compacted, Upkeep
 from sluice.offsets.notation import parse_batch
@@ -22,9 +22,11 @@ from sluice.progress.lane_state import read_unchecked
 from sluice.progress.lanes import read_lane
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
-from sluice.progress.state_trust import read_standing
+from sluice.progress.state_trust import read_standing, require_rules
 from sluice.protocol.settle.lane_by_lane import settle_lanes
 from sluice.protocol.settle.write_receipts import write_receipts
+from sluice.state_table.collected import collectable
+from sluice.state_table.commits import StateCollection
 from sluice.tables.retention import older_than, retention_of
 
 log = logging.getLogger(__name__)
@@ -36,6 +38,7 @@ class MaintenanceResult:
 
     settled: int = 0
     removed: int = 0
+    collected: int = 0
     compacted: Mapping[str, Compacted] = field(default_factory=dict)
     postponed: tuple[str, ...] = ()
 
@@ -44,6 +47,8 @@ class MaintenanceResult:
         """A summary, one line per action."""
         lines = [f"{self.settled} receipts written"] if self.settled else []
         lines.append(f"{self.removed} rows that do not count removed from the quarantine")
+        if self.collected:
+            lines.append(f"{self.collected} deleted keys collected from the state table")
         lines += [f"{uri}: {each}" for uri, each in self.compacted.items()]
         return [*lines, *(f"{what}: postponed to the next maintenance" for what in self.postponed)]
 
@@ -80,10 +85,41 @@ def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> Ma
         done = _rewritten(done, uri, [upkeep.compact])
         upkeep.vacuum(uri)
     for uri in state:
+        done = _collected(done, resources, upkeep)
         done = _rewritten(done, uri, [upkeep.compact, upkeep.purge])
         upkeep.vacuum(uri)
     resources.offsets.maintain()
     return done
+
+
+def _collected(
+    done: MaintenanceResult, resources: PipelineResources, upkeep: Upkeep
+) -> MaintenanceResult:
+    """With the deleted keys gone from the state table of which no older record can be read again.
+
+    Not with an order of the spec's own: any record to come may be older by that. Nor where a later
+    row may take a value from them.
+    """
+    rules = require_rules(resources)
+    if rules.is_ordered or rules.unavailable is not None:
+        return done
+    lanes = [read_unchecked(resources), read_unchecked(resources, "backfill")]
+    try:
+        logs = resources.kafka.state(resources.spec).logs
+    except BrokerUnavailable as problem:
+        log.info("%s: no deleted key was collected: %s", resources.spec.pipeline, problem)
+        return done
+    ends = collectable(logs, [each for lane in lanes for each in lane.unfinished])
+    table = resources.state.snapshot()
+    told = StateCollection(str(lanes[0].data.table_id), table.version or 0)
+    if not ends:
+        return done
+    try:
+        with upkeep.state() as state:
+            rows = state.collect(table.collected.further(ends), told)
+    except CommitConflict as conflict:
+        return _postponed(done, "deleted keys", conflict)
+    return replace(done, collected=rows)
 
 
 def _rewritten(

@@ -9,6 +9,7 @@ from sluice.state_table.counts import NOTHING, StateCounts
 from sluice.state_table.spans import Kind
 
 FORMAT_VERSION = 1
+_COLLECTED = "collected"
 REBUILDING = -1
 """The version at which a state table stands while it is built anew: none."""
 
@@ -25,6 +26,37 @@ class RowPlace:
     topic_id: str
     partition: int
     offset: int
+
+
+@dataclass(frozen=True)
+class StateCollection:
+    """A commit that took deleted keys away: the log by its Delta id, the version it was based on.
+
+    It has no transaction id, as the table stands where it stood.
+    """
+
+    data_table_id: str
+    state_version: int
+
+    @property
+    def text(self) -> str:
+        """As JSON."""
+        said = {"format_version": FORMAT_VERSION, "kind": _COLLECTED, **asdict(self)}
+        return json.dumps(said)
+
+    @classmethod
+    def read(cls, text: str | None) -> StateCollection | None:
+        """Read back what `text` says; None for anything else."""
+        try:
+            found = json.loads(text or "")
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(found, dict) or found.pop("format_version", None) != FORMAT_VERSION:
+            return None
+        names = {each.name for each in fields(cls)}
+        if found.pop("kind", None) != _COLLECTED or found.keys() != names:
+            return None
+        return cls(**found) if isinstance(found["state_version"], int) else None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sluice.state_table.commits import REBUILDING, StateCommit
+from sluice.state_table.commits import REBUILDING, StateCollection, StateCommit
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,17 @@ class StateVersion:
     changes_rows: bool
     stands_at: int | None = None
     commit: StateCommit | None = None
+    collection: StateCollection | None = None
+
+    def collects(self, data_table_id: str) -> bool:
+        """Whether it took nothing but deleted keys of that log away, as it says itself."""
+        told = self.collection
+        return (
+            told is not None
+            and self.operation == "DELETE"
+            and told.data_table_id == data_table_id
+            and told.state_version < self.version
+        )
 
 
 @dataclass(frozen=True)
@@ -75,7 +86,7 @@ def differences(found: FoundState, log: FoundLog) -> Iterator[str]:
     if found.stands_at is None or newest is None or newest.data_version != found.stands_at:
         yield "expected a commit that says at which version of the data table it stands, found none"
         return
-    yield from _of_others(found.versions)
+    yield from _of_others(found.versions, newest.data_table_id)
     if newest.data_table_id != log.table_id:
         yield (
             f"expected the state of data table {log.table_id}, found that of {newest.data_table_id}"
@@ -97,12 +108,12 @@ def differences(found: FoundState, log: FoundLog) -> Iterator[str]:
         )
 
 
-def _of_others(versions: Sequence[StateVersion]) -> Iterator[str]:
+def _of_others(versions: Sequence[StateVersion], data_table_id: str) -> Iterator[str]:
     """What is not a refresh that goes on from where the table stood before."""
     for number, each in enumerate(versions):
         commit = each.commit
         if commit is None:
-            if each.changes_rows:
+            if each.changes_rows and not each.collects(data_table_id):
                 yield (
                     f"expected rows that only Sluice writes, found a {each.operation} in version"
                     f" {each.version}"

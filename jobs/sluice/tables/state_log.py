@@ -11,7 +11,9 @@ from deltalake import DeltaTable, Transaction
 from pyarrow.fs import PyFileSystem
 
 from sluice.columns.columns import Column
-from sluice.state_table.commits import REBUILDING, StateCommit, app_id
+from sluice.errors import StateRefused
+from sluice.state_table.collected import COLLECTED, Collected
+from sluice.state_table.commits import REBUILDING, StateCollection, StateCommit, app_id
 from sluice.state_table.rules import StateRules
 from sluice.state_table.standing import FoundState, StateVersion
 from sluice.tables.empty_commit import commit_only_ids
@@ -62,6 +64,20 @@ class StateSnapshot:
     def owner(self) -> str | None:
         """The pipeline that it says it belongs to."""
         return None if self._table is None else owner_of(self._table)
+
+    @property
+    def collected(self) -> Collected:
+        """Below which offsets deleted rows may have left it. Raises StateRefused."""
+        if self._table is None:
+            return Collected()
+        text = self._table.metadata().configuration.get(COLLECTED)
+        try:
+            return Collected.read(text)
+        except ValueError:
+            raise StateRefused(
+                f"{self.uri}: {COLLECTED}: expected offsets by topic id, found {text!r}. ALTER"
+                f" TABLE … UNSET TBLPROPERTIES ('{COLLECTED}'), and rebuild the table."
+            ) from None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -161,6 +177,7 @@ def _version(files: PyFileSystem, version: int, wanted: str) -> StateVersion | N
     actions = [json.loads(line) for line in lines if not line.startswith(_FILES)]
     info: Mapping[str, Any] = next((e["commitInfo"] for e in actions if "commitInfo" in e), {})
     ids = {each["txn"]["appId"]: each["txn"]["version"] for each in actions if "txn" in each}
-    ours = StateCommit.read(info.get("userMetadata")) if wanted in ids else None
-    operation = info.get("operation", "commit without a name")
-    return StateVersion(version, operation, changes, ids.get(wanted), ours)
+    told, operation = info.get("userMetadata"), info.get("operation", "commit without a name")
+    ours = StateCommit.read(told) if wanted in ids else None
+    collection = None if ids else StateCollection.read(told)
+    return StateVersion(version, operation, changes, ids.get(wanted), ours, collection)

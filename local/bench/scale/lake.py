@@ -78,5 +78,9 @@ class IdleUpkeep:
         """Nothing is purged."""
         return Compacted(0, 0)
 
+    def state(self) -> AbstractContextManager[StateLake]:
+        """No pipeline of the bench has one."""
+        raise NotImplementedError
+
     def vacuum(self, uri: str) -> None:
         """Nothing is deleted."""

@@ -74,7 +74,7 @@ def test_any_name_is_a_column(topic: Topic, pipeline: Pipelines, spark: SparkSes
     assert {name: text for name, text in found.items() if text} == comments
     columns_come_and_rules_hold(trips)
     read_again(trips)
-    SparkUpkeep(spark, "").compact(str(trips.data))
+    SparkUpkeep(spark, trips.open().resources).compact(str(trips.data))
     exact(trips, 5)
     reads_alike(trips, spark)
 

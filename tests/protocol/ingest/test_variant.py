@@ -66,7 +66,7 @@ def test_records_of_any_shape_land_and_stay(
     assert told[0].startswith("expected a number of at most 38 digits")
     trips.open().reset(to_earliest, "a test", "run", "pytest")
     trips.run()
-    SparkUpkeep(spark, "").compact(str(trips.data))
+    SparkUpkeep(spark, trips.open().resources).compact(str(trips.data))
     exact(trips, 8, 3)
     rows = spark.read.format("delta").load(str(trips.data))
     found = rows.selectExpr("to_json(value) text").collect()

@@ -57,7 +57,8 @@ class WrittenEngine:
     @contextmanager
     def upkeep(self, resources: PipelineResources) -> Iterator[Upkeep]:
         """What removes rows and files."""
-        yield WrittenUpkeep(resources.quarantine.uri, self.clock, self.chance, self.switch)
+        outside = self.clock, self.chance, self.switch
+        yield WrittenUpkeep(resources.quarantine.uri, *outside, lambda: self.state(resources))
 
     @contextmanager
     def state(self, resources: PipelineResources) -> Iterator[StateLake]:

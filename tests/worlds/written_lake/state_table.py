@@ -15,6 +15,8 @@ from sluice.lake.port import StateAttempt
 from sluice.progress.resources import PipelineResources
 from sluice.progress.state_trust import require_rules
 from sluice.spec_file.statistics_columns import has_bounds
+from sluice.state_table.collected import Collected
+from sluice.state_table.commits import StateCollection
 from sluice.state_table.counts import StateCounts
 from sluice.state_table.spans import FileBounds
 
@@ -22,6 +24,7 @@ from tests.worlds.written_lake.creation import Tables
 from tests.worlds.written_lake.plain_rows import rows_of
 from tests.worlds.written_lake.row_order import Compared, Row, RowOrder, compared
 from tests.worlds.written_lake.state import TableState, Unsupported
+from tests.worlds.written_lake.state_collection import Collecting
 from tests.worlds.written_lake.state_commit import StateWriting
 from tests.worlds.written_lake.state_rows import Changes, StateRows
 
@@ -78,6 +81,11 @@ class WrittenState:
             if told := rows.difference(of_log, of_state):
                 found.append(f"{_shown((of_log or of_state)[0], names)}: {told}")
         return len(found), sorted(found)[:most]
+
+    def collect(self, collected: Collected, told: StateCollection) -> int:
+        """Take the rows of deleted keys below these offsets away; how many they are."""
+        uri = self.resources.state.uri
+        return Collecting(uri, self.clock, self.chance).collect(collected, told)
 
     def _made(self, attempt: StateAttempt) -> tuple[Changes, StateCounts]:
         rows, span = self._rows(attempt), attempt.span

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from deltalake.exceptions import DeltaError
 from sluice.clock import Chance, Clock
 from sluice.errors import SparkFailed
-from sluice.lake.port import Compacted
+from sluice.lake.port import Compacted, StateLake
 from sluice.offsets.quarantined import BatchOffsets
 
 from tests.worlds.written_lake.commit import Committer, Draft
@@ -41,6 +41,7 @@ class WrittenUpkeep:
     clock: Clock
     chance: Chance
     switch: Callable[[str], None]
+    open_state: Callable[[], AbstractContextManager[StateLake]]
 
     @_naming_failures()
     def remove_quarantined(self, rows: Sequence[BatchOffsets]) -> None:
@@ -124,6 +125,10 @@ class WrittenUpkeep:
             )
         )
         return Compacted(len(old), len(added))
+
+    def state(self) -> AbstractContextManager[StateLake]:
+        """What takes rows from the state table."""
+        return self.open_state()
 
     def purge(self, uri: str) -> Compacted:
         """Nothing: it writes no deletion vectors, and reads no table that has them."""

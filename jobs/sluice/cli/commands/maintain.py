@@ -26,6 +26,7 @@ def maintain(pipeline: str, as_json: bool) -> None:
                 "pipeline": pipeline,
                 "settled": done.settled,
                 "quarantine_rows_removed": done.removed,
+                **({"deleted_keys_collected": done.collected} if done.collected else {}),
                 "compacted": {uri: vars(each) for uri, each in done.compacted.items()},
                 "left_for_next_time": done.postponed,
             }

@@ -46,6 +46,19 @@ def committing(spark: SparkSession, app_id: str, version: int, told: str) -> Ite
         # Its source is a checkpoint: it gives the same rows at each reading.
         f"{_DELTA}.merge.materializeSource": "none",
     }
+    with _holding(spark, conf):
+        yield
+
+
+@contextmanager
+def telling(spark: SparkSession, told: str) -> Iterator[None]:
+    """What the next DELETE of the session says of itself; it carries no transaction id."""
+    with _holding(spark, {f"{_DELTA}.commitInfo.userMetadata": told}):
+        yield
+
+
+@contextmanager
+def _holding(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
     for key, value in conf.items():
         spark.conf.set(key, value)
     try:

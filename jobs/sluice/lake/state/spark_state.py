@@ -9,18 +9,21 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
+from sluice.derived.written_values import text_of
 from sluice.failpoints import reach
 from sluice.lake.batch_commit import naming_conflicts
 from sluice.lake.port import StateAttempt
 from sluice.lake.state.both_tables import BothTables
 from sluice.lake.state.differing_keys import differing_keys
 from sluice.lake.state.order import Order
-from sluice.lake.state.session_apart import committing, session_apart
+from sluice.lake.state.session_apart import committing, session_apart, telling
 from sluice.lake.state.state_creation import create_state_table
 from sluice.lake.state.state_rows import Made, StateRows
 from sluice.lake.state.truncations import with_truncations
+from sluice.lake.table_alignment import property_list
 from sluice.progress.resources import PipelineResources
-from sluice.state_table.commits import StateCommit, app_id
+from sluice.state_table.collected import COLLECTED, Collected
+from sluice.state_table.commits import StateCollection, StateCommit, app_id
 from sluice.state_table.counts import StateCounts
 
 
@@ -63,6 +66,24 @@ class SparkState:
         """How many keys have another row than the log says, and some of them with what is wrong."""
         tables = self._tables(attempt.from_everything(None))
         return differing_keys(with_truncations(tables), most)
+
+    def collect(self, collected: Collected, told: StateCollection) -> int:
+        """Take the rows of deleted keys below these offsets away; how many they are."""
+        uri = self.resources.state.uri
+        below = " OR ".join(
+            f"(_topic_id = {text_of(topic_id).sql} AND _offset < {end})"
+            for topic_id, end in collected.ends.items()
+        )
+        gone = f"_deleted AND ({below or 'false'})"
+        rows = self.spark.read.format("delta").load(uri).where(gone).count()
+        if rows:
+            said = property_list({COLLECTED: collected.text})
+            with naming_conflicts():
+                self.spark.sql(f"ALTER TABLE delta.`{uri}` SET TBLPROPERTIES ({said})").collect()
+                reach("state collection told")
+                with telling(self.spark, told.text):
+                    self.spark.sql(f"DELETE FROM delta.`{uri}` WHERE {gone}").collect()
+        return rows
 
     def _tables(self, attempt: StateAttempt) -> BothTables:
         uris = self.resources.data.uri, self.resources.state.uri

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sluice.columns.columns import Column
@@ -52,7 +53,7 @@ def due_span(resources: PipelineResources) -> DueSpan | None:
     standing.require()
     if standing.behind == 0:
         return None
-    span = _span(resources, standing)
+    span = _span(resources, standing, topic_ranks(lane))
     try:
         columns = columns_at(lane.data.uri, span.upto)
     except FileNotFoundError:
@@ -101,7 +102,7 @@ def attempt_at(
     return StateAttempt(span, rules, columns, topic_ranks(lane), commit, gives)
 
 
-def _span(resources: PipelineResources, standing: StateStanding) -> Span:
+def _span(resources: PipelineResources, standing: StateStanding, ranks: Mapping[str, int]) -> Span:
     data, after = standing.data, standing.stands_at
     assert data.version is not None, "the caller has looked"
     if after is None:
@@ -113,6 +114,9 @@ def _span(resources: PipelineResources, standing: StateStanding) -> Span:
     span = next_span(after, changes, resources.spec.max_records_per_batch)
     if span.kind == "nothing":
         return span
+    if span.kind == "appended" and standing.table.collected.is_reached_by(span.added, ranks):
+        # The state may lack the newer row of its key: the log has it.
+        return whole(after, data.version)
     if any(missing_files(data.uri, (*span.added, *span.removed))):
         return whole(after, data.version)
     try:
