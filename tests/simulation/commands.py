@@ -16,6 +16,7 @@ from sluice.operations.history import read_history
 from sluice.operations.quarantine.drop import drop
 from sluice.operations.quarantine.listing import list_quarantine
 from sluice.operations.quarantine.recover_rows import recover_quarantine
+from sluice.operations.rebuild import rebuild
 from sluice.operations.recover.recover import recover
 from sluice.operations.reset.targets import named_target
 from sluice.operations.verify.accept_gaps import accept_gaps
@@ -193,6 +194,10 @@ def _preview(pipeline: Pipeline, command: Command) -> object:
     return pipeline.preview_reset(named_target(name.removeprefix("--"), " ".join(values)))
 
 
+def _rebuild(pipeline: Pipeline, command: Command) -> object:
+    return rebuild(pipeline.resources, pipeline.open_state)
+
+
 _SCRIPTS: dict[str, Callable[[Pipeline, Command], object]] = {
     "run": _run,
     "catch up": _catch_up,
@@ -211,4 +216,6 @@ _SCRIPTS: dict[str, Callable[[Pipeline, Command], object]] = {
     "history": lambda pipeline, _: read_history(pipeline.resources, 10),
     "check": _status,
     "preview": _preview,
+    "refresh": lambda pipeline, _: pipeline.refresh(),
+    "rebuild": _rebuild,
 }

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlparse
 import pyarrow.parquet as pq
 
 Row = dict[str, Any]
+Action = dict[str, Any]
 FENCE = 2**63 - 1
 
 
@@ -54,6 +55,19 @@ class Reader:
         table = self._replay(folder, commits)
         self._tables[str(folder)] = marks, table
         return table
+
+    def read_at(self, folder: Path, version: int) -> Table | None:
+        """The table at a version; None where a file of that version is gone."""
+        commits = sorted((folder / "_delta_log").glob("*.json"))
+        table = self._replay(folder, [each for each in commits if int(each.stem) <= version])
+        if table.version != version or not all((folder / each).exists() for each in table.files):
+            return None
+        return table
+
+    def actions_of(self, folder: Path) -> Iterator[tuple[int, tuple[object, ...], list[Action]]]:
+        """The commits of a table, oldest first: version, what tells one from another, actions."""
+        for path in sorted((folder / "_delta_log").glob("*.json")):
+            yield int(path.stem), (path.name, *_mark(path)), self._actions(path)
 
     def _changed(self, folder: Path, table: Table) -> bool:
         return any(

@@ -12,6 +12,7 @@ from tests.simulation.commands import Command
 from tests.simulation.judge import Judge
 from tests.simulation.operator import follow
 from tests.simulation.oracle import Finding
+from tests.simulation.state_finale import state_finale
 from tests.simulation.told import read_tables, stored, waiting
 from tests.simulation.world import World
 
@@ -74,7 +75,7 @@ def _idle(judge: Judge, world: World) -> Finding | None:
     world.done = None
     judge.before()
     world.carry_out(Command(("catch up",), "idle"))
-    return judge.after() or _sees(world)
+    return judge.after() or state_finale(judge, world) or _sees(world)
 
 
 def _sees(world: World) -> Finding | None:

@@ -30,6 +30,7 @@ from tests.simulation.oracle import (
     vouched_for,
 )
 from tests.simulation.rows import content_of_row, key_of
+from tests.simulation.state_judge import StateJudge
 from tests.simulation.told import (
     Tables,
     Told,
@@ -76,6 +77,9 @@ class Judge:
     judged_actions: int = 0
     proves_refusals: bool = True
 
+    def __post_init__(self) -> None:
+        self.of_state = StateJudge(self.world)
+
     def before(self) -> None:
         """Look at the tables before a step."""
         world = self.world
@@ -111,6 +115,7 @@ class Judge:
     def _findings(self, tables: Tables, done: Done | None) -> Iterable[Finding]:
         if done is not None:
             yield from self._answer(tables, done)
+        yield from self.of_state.after(tables, done)
         if tables == self.judged:
             return
         self.judged = tables

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 from sluice.errors import (
     BatchInDoubt,
@@ -11,6 +12,8 @@ from sluice.errors import (
     RowsErased,
     SluiceError,
     SpecError,
+    StateRefused,
+    StateStopped,
     TableRefused,
     TooManyQuarantined,
 )
@@ -24,7 +27,7 @@ from tests.simulation.commands import Command
 from tests.simulation.delta_tables import Row
 from tests.simulation.restores import restore
 from tests.simulation.rows import is_like, key_of
-from tests.simulation.world import Done, World
+from tests.simulation.world import STATE, Done, World
 
 # What is said where only the consumer group knows the pipeline: delete it, among others.
 _GROUP = "but consumer group"
@@ -62,9 +65,24 @@ def follow(world: World, draw: int = 0) -> Done | None:
         return _looks_at_rows(world, problem)
     if _decides(world, problem):
         return _do(world, Command(_once_more(world, problem), f"reason {len(world.told)}"))
+    if isinstance(problem, StateStopped):
+        _says_in_the_spec(world, problem)
+    if isinstance(problem, StateRefused) and "Move it away" in str(problem):
+        shutil.rmtree(world.table(STATE))
+        world.tell("the operator moves away what is in the state table's place")
     if moves := leading_on(problem):
         return _do(world, command_of(moves[draw % len(moves)], f"advised {len(world.told)}"))
     return None
+
+
+def _says_in_the_spec(world: World, problem: StateStopped) -> None:
+    """What orders the rows of a key, or that rows without one belong to none."""
+    if "`unkeyed: ignore`" in str(problem):
+        told: dict[str, object] = {"unkeyed": "ignore"}
+    else:
+        told = {"order_by": ["_timestamp", "_topic"]}
+    world.keys = {**world.keys, "state": {**world.keys["state"], **told}}
+    world.tell(f"the operator writes {told} into the spec's state")
 
 
 def _looks_at_rows(world: World, doubt: BatchInDoubt) -> Done:

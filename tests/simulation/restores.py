@@ -46,6 +46,8 @@ def restore(world: World, name: str, version: int) -> None:
         there = world.reader.read(world.table(name)).files
         world.vanished = world.vanished | world.rotted if there else set()
     world.rolled_back = True
+    if name == "trips__offsets":
+        world.state_reasons.append("an older offsets table")
     world.tell(f"RESTORE of {name} to version {version}")
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from tests.simulation.books import Content, Key
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Columns that only histories with a state table have.
+_KEYED = ("seq", "name")
 
 
 def key_of(row: Mapping[str, Any]) -> Key:
@@ -31,7 +33,8 @@ def _value(row: Mapping[str, Any]) -> bytes | None:
         return found
     if row["_tombstone"]:
         return None
-    return json.dumps([row.get("id"), row.get("extra")]).encode()
+    kept = [row[each] for each in _KEYED if each in row]
+    return json.dumps([row.get("id"), row.get("extra"), *kept]).encode()
 
 
 def is_like(row: Mapping[str, Any], record: Content, dropped: bool) -> bool:
@@ -46,6 +49,8 @@ def is_like(row: Mapping[str, Any], record: Content, dropped: bool) -> bool:
     try:
         sent = json.loads(record.value)
     except ValueError:
+        return False
+    if any(row[each] != sent.get(each) for each in _KEYED if each in row):
         return False
     extra = row.get("extra")
     return row.get("id") == sent["id"] and (extra == sent["extra"] or (dropped and extra is None))

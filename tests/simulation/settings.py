@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 STRICT = {"type": "json", "schema": "id BIGINT, extra INT"}
 LOOSE = {"type": "json", "schema": "id BIGINT"}
 RAW = {"type": "raw"}
+# Of histories with a state table: what orders the rows of a key, and what may be unavailable.
+KEYED = {"type": "json", "schema": "id BIGINT, seq BIGINT, name STRING, extra INT"}
+KEYED_LOOSELY = {"type": "json", "schema": "id BIGINT, seq BIGINT, name STRING"}
+UNAVAILABLE, GONE = "__unavailable", "gone"
+STATES: tuple[dict[str, Any], ...] = (
+    {},
+    {"key": ["_key"]},
+    {"key": ["_key"], "order_by": ["seq"], "deleted_when": f"name = '{GONE}'"},
+    {"key": ["id"], "order_by": ["seq"], "unkeyed": "ignore", "unavailable": UNAVAILABLE},
+    {"key": ["id"], "deleted_when": f"name = '{GONE}'", "unavailable": UNAVAILABLE},
+)
+PLAIN_SETTINGS = 384
+"""How many settings there are without a state table; as many follow for each of `STATES`."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +31,11 @@ class Setting:
     topics: dict[str, int]
     compacting: frozenset[str]
     keys: dict[str, Any]
+
+    @property
+    def has_state(self) -> bool:
+        """Whether there is a state table."""
+        return "state" in self.keys
 
     def spec(self) -> dict[str, Any]:
         """The spec's keys, with the ordinary ones filled in."""
@@ -46,4 +65,14 @@ def setting_of(number: int) -> Setting:
         keys["on_data_loss"] = "record"
     if number // 96 % 4 == 3:
         keys["format"] = RAW
+    if state := STATES[number // PLAIN_SETTINGS % len(STATES)]:
+        keys |= _keyed(state, several=len(topics) > 1, is_raw="format" in keys)
     return Setting(topics, compacting, keys)
+
+
+def _keyed(state: Mapping[str, Any], several: bool, is_raw: bool) -> dict[str, Any]:
+    """The spec's keys for a state table; rows of two topics may be alike in all but the topic."""
+    if is_raw:
+        return {"state": {"key": ["_key"], "unkeyed": "ignore"}}
+    also = {"order_by": ["seq", "_topic"]} if several and "order_by" in state else {}
+    return {"format": KEYED, "state": {**state, **also}}

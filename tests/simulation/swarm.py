@@ -9,8 +9,11 @@ import random
 
 from tests.simulation.actions import ACTIONS
 from tests.simulation.history import Draws, History, Step
+from tests.simulation.settings import PLAIN_SETTINGS, STATES
 
-_SETTINGS = 384
+# What leaves a history without a state table alone; and how many have one all the same.
+_OF_STATE = frozenset({"refresh", "begin a refresh"})
+_WITH_STATE = 0.15
 # What lies together: most histories draw from one of these, each as often as the others in it.
 THEMES: dict[str, tuple[str, ...]] = {
     "fences": (
@@ -91,6 +94,28 @@ THEMES: dict[str, tuple[str, ...]] = {
         *("another leader", "transaction begins", "transaction commits", "transaction aborts"),
         *("loss is decided", "begin", "go on", "kill", "reset", "skip", "days pass"),
     ),
+    "state": (
+        *("refresh", "begin a refresh", "go on", "kill", "others delete a row", "reprocess"),
+        *("others update a row", "others mask a name", "others restore the data table", "rebuild"),
+        *("others optimize", "the batch size changes", "begin", "others optimize the state"),
+    ),
+    "state and topics": (
+        *("refresh", "begin a refresh", "go on", "topic created anew", "follow the message"),
+        *("reset", "a topic is left out", "the offsets table is dropped", "recover"),
+        *("brokers copied", "brokers put back", "retention deletes", "the schema changes"),
+    ),
+    "a state that others touch": (
+        *("refresh", "begin a refresh", "go on", "kill", "rebuild", "follow the message"),
+        *("others delete from the state", "others append to the state", "the state is dropped"),
+        *("others restore the state", "another table is in the place of the state"),
+        *("the state is put back", "tables copied", "the rules of the state change"),
+        "others optimize the state",
+    ),
+    "a state beside older tables": (
+        *("refresh", "begin a refresh", "go on", "rebuild", "follow the message", "tables copied"),
+        *("the data table is put back", "all tables are put back", "the data table is cloned"),
+        *("others restore the data table", "the offsets table is put back", "recover", "reset"),
+    ),
     "calm": (
         *("reset", "reset of a topic", "reset to a moment", "skip", "reprocess", "backfill"),
         *("replay", "drop", "maintain", "look", "only a plan", "only settle", "partition added"),
@@ -108,7 +133,10 @@ def draw_history(seed: str, theme: str = "") -> History:
     steps = chance.choices(names, [weights[each] for each in names], k=chance.randint(6, 30))
     first = [Step("produce", _draws(chance)), Step("run", _draws(chance))]
     drawn = [Step(name, _draws(chance)) for name in steps]
-    return History(seed, chance.randrange(_SETTINGS), (*first, *drawn))
+    setting = chance.randrange(PLAIN_SETTINGS)
+    if any(name in _OF_STATE for name in weights) or chance.random() < _WITH_STATE:
+        setting += PLAIN_SETTINGS * chance.randrange(1, len(STATES))
+    return History(seed, setting, (*first, *drawn))
 
 
 def _weights(chance: random.Random, named: str) -> dict[str, int]:

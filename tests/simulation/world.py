@@ -29,6 +29,7 @@ from tests.worlds.written_lake.engine import WrittenEngine
 from tests.worlds.written_lake.records import Record
 
 TABLES = ("trips", "trips__quarantine", "trips__offsets")
+STATE = "trips__state"
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,10 @@ class World:
     # The last refusal, and what was refused.
     refusal: SluiceError | None = None
     refused: Command | None = None
+    # What a state table may be refused for, and no refresh has ended well since.
+    state_reasons: list[str] = field(default_factory=list)
+    # Whether rows without a key were ever ignored: the state does not look back.
+    has_ignored_unkeyed: bool = False
     told: list[str] = field(default_factory=list)
     produced: int = 0
 

@@ -1,6 +1,6 @@
-"""What may happen in a history: `kafka`, `product`, `others`, `spec`; each by its name."""
+"""What may happen in a history: `kafka`, `product`, `others`, `spec`, `state`; each by its name."""
 
-from tests.simulation.actions import kafka, others, product, spec
+from tests.simulation.actions import kafka, others, product, spec, state
 from tests.simulation.actions.registry import ACTIONS, Action
 
-__all__ = ["ACTIONS", "Action", "kafka", "others", "product", "spec"]
+__all__ = ["ACTIONS", "Action", "kafka", "others", "product", "spec", "state"]

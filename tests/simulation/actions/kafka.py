@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 from sluice.offsets.ranges import TopicPartition
 
 from tests.simulation.actions.registry import action, pick
 from tests.simulation.books import Key
 from tests.simulation.history import Draws
+from tests.simulation.settings import GONE, UNAVAILABLE
 from tests.simulation.told import cursors, planned_ends, read_tables
 from tests.simulation.world import World
 from tests.worlds.memory_log import Batch, MemoryKafka, Partition, Record, Transaction
@@ -27,30 +29,47 @@ def _some_partition(world: World, draw: int) -> TopicPartition | None:
     return pick(found, draw) if found else None
 
 
-def _record(world: World, kind: int) -> Record:
+def _record(world: World, kind: int, at: TopicPartition) -> Record:
     """A record; one in seven cannot be decoded, some only as long as `extra` is declared."""
     world.produced += 1
     number = world.produced
-    key = b"k%d" % (number % 3)
+    keyed = _keyed(world, at, kind) if world.setting.has_state else {}
+    key = b"k%d" % keyed.get("id", number % 3)
     headers = (("trace", b"%d" % number), ("none", None)) if number % 4 == 0 else ()
     values = {
         16: b"{broken",
-        17: json.dumps({"id": number, "extra": "text"}).encode(),
-        18: json.dumps({"id": number, "extra": "text"}).encode(),
+        17: json.dumps({"id": number, "extra": "text", **keyed}).encode(),
+        18: json.dumps({"id": number, "extra": "text", **keyed}).encode(),
         19: None,
     }
-    usual = json.dumps({"id": number, "extra": number}).encode()
+    usual = json.dumps({"id": number, "extra": number, **keyed}).encode()
     value = values.get(kind % 20, usual)
     now = int(world.clock.now().timestamp() * 1000)
     far = {3: 86_400_000 * 365, 7: -86_400_000, 9: -3_600_000}.get(kind // 20 % 24, 0)
-    return Record(value, key, now + far, headers)
+    has_no_key = keyed and kind // 480 % 37 == 5
+    return Record(value, None if has_no_key else key, now + far, headers)
+
+
+def _keyed(world: World, at: TopicPartition, kind: int) -> dict[str, Any]:
+    """Few keys, mostly those of the partition; some events are late, as late as others, or lack
+    a value.
+    """
+    number = world.produced
+    strays = 8 if world.keys.get("state", {}).get("order_by") else 60
+    home = 0 if kind % strays == 1 else 1 + at.partition + 4 * (at.topic != "t")
+    late = kind // 20 % 4
+    return {
+        "id": 10 * home + number % 3,
+        "seq": number - (0, 0, 3, 7)[late],
+        "name": ("a", "b", UNAVAILABLE, GONE, "c")[kind // 7 % 5],
+    }
 
 
 def _produce(
     world: World, at: TopicPartition, draws: Draws, transaction: Transaction | None = None
 ) -> None:
     _, count, kind, several = draws
-    records = [_record(world, kind // (each + 1) + each) for each in range(1 + count % 4)]
+    records = [_record(world, kind // (each + 1) + each, at) for each in range(1 + count % 4)]
     batches = [[each] for each in records] if several % 2 else [records]
     for batch in batches:
         found = world.kafka.produce(at.topic, at.partition, batch, transaction)

@@ -15,19 +15,25 @@ from tests.simulation.history import Draws
 from tests.simulation.restores import copy_rows, restore
 from tests.simulation.rows import content_of_row, key_of
 from tests.simulation.told import read_tables, reading_goes_on
-from tests.simulation.world import TABLES, World
+from tests.simulation.world import STATE, TABLES, World
 
 
 def _there(world: World) -> list[str]:
-    return [each for each in TABLES if (world.table(each) / "_delta_log").is_dir()]
+    return [each for each in TABLES if _is_there(world, each)]
 
 
-def _some_rows(world: World, draws: Draws) -> list[dict[str, object]]:
+def _is_there(world: World, name: str) -> bool:
+    return (world.table(name) / "_delta_log").is_dir()
+
+
+def some_rows(world: World, draws: Draws) -> list[dict[str, object]]:
+    """One row of the data table; none where it has none."""
     rows = sorted(world.reader.read(world.table("trips")).rows, key=key_of)
     return [pick(rows, draws[0])] if rows else []
 
 
-def _where(key: Key) -> str:
+def where(key: Key) -> str:
+    """The condition that only this place meets."""
     return (
         f"_topic_id = '{key.topic_id}' AND _partition = {key.partition} AND _offset = {key.offset}"
     )
@@ -42,9 +48,9 @@ def _erased(world: World, key: Key) -> None:
 @action(8)
 def others_delete_a_row(world: World, draws: Draws) -> None:
     """DELETE of a row of the data table."""
-    for row in _some_rows(world, draws):
+    for row in some_rows(world, draws):
         key = key_of(row)
-        DeltaTable(world.table("trips")).delete(_where(key))
+        DeltaTable(world.table("trips")).delete(where(key))
         _erased(world, key)
         world.tell(f"others DELETE {key.partition}@{key.offset}")
 
@@ -52,7 +58,7 @@ def others_delete_a_row(world: World, draws: Draws) -> None:
 @action(4)
 def others_merge_a_row_away(world: World, draws: Draws) -> None:
     """MERGE into the data table: a row that somebody lists is deleted."""
-    for row in _some_rows(world, draws):
+    for row in some_rows(world, draws):
         key = key_of(row)
         listed = pa.table({"id": [key.topic_id], "number": [key.partition], "at": [key.offset]})
         DeltaTable(world.table("trips")).merge(
@@ -68,9 +74,9 @@ def others_merge_a_row_away(world: World, draws: Draws) -> None:
 @action(6)
 def others_update_a_row(world: World, draws: Draws) -> None:
     """UPDATE of a row of the data table: its key is masked."""
-    for row in _some_rows(world, draws):
+    for row in some_rows(world, draws):
         key = key_of(row)
-        DeltaTable(world.table("trips")).update(updates={"_key": "NULL"}, predicate=_where(key))
+        DeltaTable(world.table("trips")).update(updates={"_key": "NULL"}, predicate=where(key))
         if _may_come_back(world, key):
             world.let_go.add(key)
         else:
@@ -84,7 +90,7 @@ def others_delete_from_the_quarantine(world: World, draws: Draws) -> None:
     rows = sorted(world.reader.read(world.table("trips__quarantine")).rows, key=key_of)
     if rows:
         key = key_of(pick(rows, draws[0]))
-        DeltaTable(world.table("trips__quarantine")).delete(_where(key))
+        DeltaTable(world.table("trips__quarantine")).delete(where(key))
         world.tell(f"others DELETE {key.partition}@{key.offset} from the quarantine")
 
 
@@ -108,6 +114,7 @@ def others_set_a_property(world: World, draws: Draws) -> None:
 def _is_another(world: World) -> None:
     """The data table is another one, whose versions mean something else."""
     world.people_then = {at: e for at, e in world.people_then.items() if isinstance(at, Path)}
+    world.state_reasons.append("another data table")
 
 
 def _restore(world: World, name: str, draws: Draws) -> None:
@@ -140,7 +147,7 @@ def others_restore_the_quarantine(world: World, draws: Draws) -> None:
 @action(10)
 def tables_copied(world: World, draws: Draws) -> None:
     """Somebody keeps a copy of all tables."""
-    if there := _there(world):
+    if there := [each for each in (*TABLES, STATE) if _is_there(world, each)]:
         copy = world.folder / f"copy{len(world.copies) + 1}"
         for name in there:
             shutil.copytree(world.table(name), copy / name)
@@ -149,7 +156,8 @@ def tables_copied(world: World, draws: Draws) -> None:
         world.tell(f"tables copied: copy {len(world.copies)}")
 
 
-def _put_back(world: World, draws: Draws, names: tuple[str, ...]) -> None:
+def put_back(world: World, draws: Draws, names: tuple[str, ...]) -> None:
+    """Put back tables from a copy, if there is one."""
     # A process whose files are written, and gone with the folder, would commit to them.
     if not world.copies or any(e.point == "lake: files written" for e in world.frozen):
         return
@@ -162,34 +170,36 @@ def _put_back(world: World, draws: Draws, names: tuple[str, ...]) -> None:
         world.people = world.people_then[copy].copy()
         world.vanished |= world.rotted
         _is_another(world)
-    world.rolled_back = True
-    world.put_back.update(names)
-    world.all_put_back = world.put_back >= {"trips", "trips__offsets"}
+    world.state_reasons.append("older tables")
+    if names != (STATE,):
+        world.rolled_back = True
+        world.put_back.update(names)
+        world.all_put_back = world.put_back >= {"trips", "trips__offsets"}
     world.tell(f"put back from {copy.name}: {', '.join(names)}")
 
 
 @action(8, fault=True)
 def the_data_table_is_put_back(world: World, draws: Draws) -> None:
     """The data table is an older copy."""
-    _put_back(world, draws, ("trips",))
+    put_back(world, draws, ("trips",))
 
 
 @action(4, fault=True)
 def the_offsets_table_is_put_back(world: World, draws: Draws) -> None:
     """The offsets table is an older copy."""
-    _put_back(world, draws, ("trips__offsets",))
+    put_back(world, draws, ("trips__offsets",))
 
 
 @action(3, fault=True)
 def the_quarantine_is_put_back(world: World, draws: Draws) -> None:
     """The quarantine table is an older copy."""
-    _put_back(world, draws, ("trips__quarantine",))
+    put_back(world, draws, ("trips__quarantine",))
 
 
 @action(5, fault=True)
 def all_tables_are_put_back(world: World, draws: Draws) -> None:
     """All tables are those of a copy."""
-    _put_back(world, draws, TABLES)
+    put_back(world, draws, (*TABLES, STATE) if world.setting.has_state else TABLES)
 
 
 def _drop(world: World, name: str) -> None:
@@ -198,6 +208,7 @@ def _drop(world: World, name: str) -> None:
         if name == "trips":
             _is_another(world)
         world.rolled_back = True
+        world.state_reasons.append(f"{name} is gone")
         world.tell(f"{name} is gone")
         _is_forgotten(world)
 
@@ -253,7 +264,7 @@ def the_reader_leaves_out_a_record(world: World, draws: Draws) -> None:
 @action(3, fault=True)
 def rows_vanish_from_a_file(world: World, draws: Draws) -> None:
     """A data file has a row less than its commit says: bits have rotted."""
-    for row in _some_rows(world, draws):
+    for row in some_rows(world, draws):
         key = key_of(row)
         for name in world.reader.read(world.table("trips")).files:
             path = world.table("trips") / name

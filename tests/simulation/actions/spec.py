@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from tests.simulation.actions.registry import action, pick
 from tests.simulation.history import Draws
-from tests.simulation.settings import LOOSE, RAW, STRICT
+from tests.simulation.settings import (
+    GONE,
+    KEYED,
+    KEYED_LOOSELY,
+    LOOSE,
+    RAW,
+    STRICT,
+    UNAVAILABLE,
+)
 from tests.simulation.world import World
 
 
@@ -17,7 +25,8 @@ def _set(world: World, key: str, value: object) -> None:
 def the_schema_changes(world: World, draws: Draws) -> None:
     """A column is declared no longer, or once more."""
     if world.keys["format"] != RAW:
-        _set(world, "format", LOOSE if world.keys["format"] == STRICT else STRICT)
+        strict, loose = (KEYED, KEYED_LOOSELY) if world.setting.has_state else (STRICT, LOOSE)
+        _set(world, "format", loose if world.keys["format"] == strict else strict)
         world.has_been_loose = True
 
 
@@ -48,3 +57,26 @@ def the_quarantine_gets_a_limit(world: World, draws: Draws) -> None:
     strict = {"max_ratio": 0.1}
     now = world.keys["quarantine"]
     _set(world, "quarantine", strict if now != strict else {"max_ratio": 1.0})
+
+
+@action(6)
+def the_rules_of_the_state_change(world: World, draws: Draws) -> None:
+    """Another order, another condition, or other placeholders."""
+    state = dict(world.keys.get("state", {}))
+    if not state or world.keys["format"] == RAW:
+        return
+    name, values = pick(_RULES, draws[0])
+    if state.get(name) is None:
+        state[name] = pick(values, draws[1])
+    elif name != "order_by":
+        # Where the operator has named an order, keys may be in two partitions.
+        del state[name]
+    world.state_reasons.append("other rules")
+    _set(world, "state", state)
+
+
+_RULES: tuple[tuple[str, tuple[object, ...]], ...] = (
+    ("order_by", (["seq", "_topic"], ["_timestamp", "_topic"])),
+    ("deleted_when", ("name = 'a'", f"name = '{GONE}'")),
+    ("unavailable", (UNAVAILABLE, "b")),
+)
