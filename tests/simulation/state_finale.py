@@ -36,10 +36,14 @@ def state_finale(judge: Judge, world: World) -> Finding | None:
         said = f"{type(done.problem).__name__}: {done.problem}"
         if isinstance(done.problem, SluiceError) and done.problem.retryable:
             continue
-        judge.before()
-        followed = follow(world, number)
-        if finding := judge.after():
-            return finding
+        # What is advised may be refused as well, and say more.
+        for _ in range(3):
+            judge.before()
+            followed = follow(world, number)
+            if finding := judge.after():
+                return finding
+            if followed is None or followed.green:
+                break
         if followed is None:
             return Finding(f"dead end, {said.partition(':')[0]}", said)
     return Finding(f"no way out, {said.partition(':')[0]}", said)
