@@ -11,9 +11,6 @@ from tests.simulation.actions import ACTIONS
 from tests.simulation.history import Draws, History, Step
 from tests.simulation.settings import PLAIN_SETTINGS, STATES
 
-# What leaves a history without a state table alone; and how many have one all the same.
-_OF_STATE = frozenset({"refresh", "begin a refresh"})
-_WITH_STATE = 0.15
 # What lies together: most histories draw from one of these, each as often as the others in it.
 THEMES: dict[str, tuple[str, ...]] = {
     "fences": (
@@ -134,7 +131,7 @@ def draw_history(seed: str, theme: str = "") -> History:
     first = [Step("produce", _draws(chance)), Step("run", _draws(chance))]
     drawn = [Step(name, _draws(chance)) for name in steps]
     setting = chance.randrange(PLAIN_SETTINGS)
-    if any(name in _OF_STATE for name in weights) or chance.random() < _WITH_STATE:
+    if any("state" in name or "refresh" in name for name in weights):
         setting += PLAIN_SETTINGS * chance.randrange(1, len(STATES))
     return History(seed, setting, (*first, *drawn))
 

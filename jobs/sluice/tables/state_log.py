@@ -117,10 +117,12 @@ class StateSnapshot:
             if found is None:
                 return
             yield found
-            if found.commit is not None:
-                judged = max(judged, found.commit.state_version or -1)
             if found.stands_at is not None and (version <= judged or _is_whole(found)):
                 return
+            # A commit may be based on a later version of a table that is gone: the one before it
+            # shows that.
+            if found.commit is not None:
+                judged = max(judged, found.commit.state_version or -1)
 
     def commits(self, above: int) -> Iterator[StateVersion]:
         """Our commits of the versions above one, newest first, back to one that wrote all anew."""

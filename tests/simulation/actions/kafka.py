@@ -46,7 +46,7 @@ def _record(world: World, kind: int, at: TopicPartition) -> Record:
     value = values.get(kind % 20, usual)
     now = int(world.clock.now().timestamp() * 1000)
     far = {3: 86_400_000 * 365, 7: -86_400_000, 9: -3_600_000}.get(kind // 20 % 24, 0)
-    has_no_key = keyed and kind // 480 % 37 == 5
+    has_no_key = keyed and at.topic not in world.setting.compacting and kind // 480 % 37 == 5
     return Record(value, None if has_no_key else key, now + far, headers)
 
 
