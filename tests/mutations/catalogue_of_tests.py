@@ -6,6 +6,7 @@ a commit that is overwritten, a wrong moment, a loss that the tools count.
 
 from __future__ import annotations
 
+from tests.mutations.catalogue_of_states import STATE_SEEN_BY_TESTS
 from tests.mutations.mutation import SeenByTest
 
 SEEN_BY_TESTS = (
@@ -135,4 +136,5 @@ SEEN_BY_TESTS = (
         "          java.nio.file.StandardCopyOption.REPLACE_EXISTING)\n",
         "tests/faults/test_commit_races.py",
     ),
+    *STATE_SEEN_BY_TESTS,
 )

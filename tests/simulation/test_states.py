@@ -327,6 +327,41 @@ def test_a_state_that_is_ahead_of_an_older_copy_of_the_log_is_refused(states: St
     states.ends_well()
 
 
+def test_a_state_of_a_version_that_an_older_copy_has_again_is_refused(states: States) -> None:
+    in_two_versions(states)
+    states.acts("tables copied")
+    states.put(3, 5, "d")
+    states.lands()
+    states.follows()
+    states.acts("the data table is put back")
+    states.does("reset", "--to-table")
+    states.put(3, 6, "e")
+    states.lands()
+    assert isinstance(states.asks("refresh"), StateRefused)
+    states.ends_well()
+
+
+def test_another_state_of_the_same_log_is_refused(states: States) -> None:
+    """It was dropped and made anew; then the one that was dropped is there again."""
+    in_two_versions(states)
+    states.acts("tables copied")
+    states.acts("the state is dropped")
+    assert isinstance(states.asks("rebuild").done, Followed)
+    states.acts("the state is put back")
+    assert isinstance(states.asks("refresh"), StateRefused)
+    states.ends_well()
+
+
+def test_a_late_event_alone_moves_the_state_by_an_empty_commit(states: States) -> None:
+    in_two_versions(states)
+    states.put(1, 2, "late")
+    states.lands()
+    (followed,) = states.follows()
+    assert followed.counts.stale == 1
+    assert states.follows() == []
+    states.ends_well()
+
+
 def test_a_state_of_a_table_that_was_replaced_is_refused(states: States) -> None:
     in_two_versions(states)
     states.acts("the data table is cloned")

@@ -1,0 +1,178 @@
+"""The mutations of what keeps the state table, each with the test that must notice it.
+
+What compares rows is in `sluice/lake/state`, and in a lake of the tests: the tests of the
+simulation plant faults in that one.
+"""
+
+from __future__ import annotations
+
+from tests.mutations.mutation import SeenByTest
+
+STATE_SEEN_BY_TESTS = (
+    SeenByTest(
+        "takes an OPTIMIZE of the log for rows that came",
+        "sluice/tables/log_changes.py",
+        '        if not file.get("dataChange", True):\n            moved = True\n',
+        "        if False:\n            moved = True\n",
+        "tests/simulation/test_states.py::test_an_optimize_changes_no_row",
+    ),
+    SeenByTest(
+        "lets an OPTIMIZE move what its span is to read",
+        "sluice/state_table/spans.py",
+        '        if change.moved and kind != "nothing":\n',
+        "        if False:\n",
+        "tests/simulation/test_states.py::test_an_optimize_changes_no_row",
+    ),
+    SeenByTest(
+        "takes a version that removed rows for one that only added",
+        "sluice/state_table/spans.py",
+        '        if self.removed:\n            return "rewritten"\n',
+        '        if self.removed and not self.added:\n            return "rewritten"\n',
+        "tests/simulation/test_states.py::test_a_row_that_others_delete_leaves_the_one_before",
+    ),
+    SeenByTest(
+        "forgets the keys of the files that a version removed",
+        "sluice/state_table/spans.py",
+        "                removed[each.path] = each\n",
+        "                removed.pop(each.path, None)\n",
+        "tests/simulation/test_states.py::test_a_row_that_others_delete_leaves_the_one_before",
+    ),
+    SeenByTest(
+        "joins versions that added rows and versions that removed some",
+        "sluice/state_table/spans.py",
+        '            if kind not in ("nothing", change.kind):\n                break\n',
+        "            if False:\n                break\n",
+        "tests/simulation/test_states.py::test_rows_that_came_and_went_at_once_were_never_there",
+    ),
+    SeenByTest(
+        "trusts a state table whose rows others have changed",
+        "sluice/state_table/standing.py",
+        "            if each.changes_rows:\n",
+        "            if False:\n",
+        "tests/simulation/test_states.py::"
+        "test_a_state_that_others_touched_is_refused_and_made_anew",
+    ),
+    SeenByTest(
+        "trusts a late refresh on an older copy of the state table",
+        "sluice/state_table/standing.py",
+        "before < commit.after:",
+        "False:",
+        "tests/simulation/test_states.py::"
+        "test_a_late_refresh_on_an_older_copy_of_the_state_is_noticed",
+    ),
+    SeenByTest(
+        "takes a state commit's own base for judged",
+        "sluice/tables/state_log.py",
+        "            if found.stands_at is not None and (version <= judged or _is_whole(found)):\n",
+        "            if found.commit is not None:\n"
+        "                judged = max(judged, found.commit.state_version or -1)\n"
+        "            if found.stands_at is not None and (version <= judged or _is_whole(found)):\n",
+        "tests/simulation/test_states.py::"
+        "test_a_late_refresh_on_an_older_copy_of_the_state_is_noticed",
+    ),
+    SeenByTest(
+        "trusts a state table by other rules",
+        "sluice/state_table/standing.py",
+        "    if newest.digest != found.digest:\n",
+        "    if False:\n",
+        "tests/simulation/test_states.py::test_a_state_by_other_rules_is_refused",
+    ),
+    SeenByTest(
+        "trusts a state that is ahead of its log",
+        "sluice/state_table/standing.py",
+        "    elif found.stands_at > log.version:\n",
+        "    elif False:\n",
+        "tests/simulation/test_states.py::"
+        "test_a_state_that_is_ahead_of_an_older_copy_of_the_log_is_refused",
+    ),
+    SeenByTest(
+        "goes by the number of the log's version alone",
+        "sluice/state_table/standing.py",
+        "    elif log.commit_there not in (None, newest.log_commit):\n",
+        "    elif False:\n",
+        "tests/simulation/test_states.py::"
+        "test_a_state_of_a_version_that_an_older_copy_has_again_is_refused",
+    ),
+    SeenByTest(
+        "trusts the state of another data table",
+        "sluice/state_table/standing.py",
+        "    if newest.data_table_id != log.table_id:\n",
+        "    if False:\n",
+        "tests/simulation/test_states.py::test_a_state_of_a_table_that_was_replaced_is_refused",
+    ),
+    SeenByTest(
+        "remembers no state table by its id",
+        "sluice/protocol/refresh/making.py",
+        "        append_known_state(resources.offsets.snapshot(), table_id)\n",
+        "        pass\n",
+        "tests/simulation/test_states.py::"
+        "test_a_state_that_others_touched_is_refused_and_made_anew",
+    ),
+    SeenByTest(
+        "trusts another table in the state table's place",
+        "sluice/progress/state_trust.py",
+        "    if known and number_of(found.table_id) != known:\n",
+        "    if False:\n",
+        "tests/simulation/test_states.py::test_another_state_of_the_same_log_is_refused",
+    ),
+    SeenByTest(
+        "makes a state table anew where the one that was known is gone",
+        "sluice/progress/state_trust.py",
+        "        if known:\n",
+        "        if False:\n",
+        "tests/simulation/test_states.py::"
+        "test_a_state_that_others_touched_is_refused_and_made_anew",
+    ),
+    SeenByTest(
+        "rebuilds a state table without giving it up first",
+        "sluice/operations/rebuild.py",
+        "standing.found.stands_at != REBUILDING:",
+        "False:",
+        "tests/simulation/test_states.py::"
+        "test_a_state_that_others_touched_is_refused_and_made_anew",
+    ),
+    SeenByTest(
+        "trusts a state table whose rebuild was interrupted",
+        "sluice/state_table/standing.py",
+        "    if found.stands_at == REBUILDING:\n",
+        "    if False:\n",
+        "tests/simulation/test_states.py::test_a_rebuild_that_is_killed_at_any_step_is_made_again",
+    ),
+    SeenByTest(
+        "ranks a topic that is created anew below the one before",
+        "sluice/progress/topic_ranks.py",
+        "                    ids.append(planned.topic_id)\n",
+        "                    ids.insert(0, planned.topic_id)\n",
+        "tests/simulation/test_states.py::test_a_topic_that_is_created_anew_is_the_newer_one",
+    ),
+    SeenByTest(
+        "ranks no topics",
+        "sluice/progress/topic_ranks.py",
+        "    if lane.generation == 1:\n",
+        "    if lane.generation:\n",
+        "tests/simulation/test_states.py::test_a_topic_that_is_created_anew_is_the_newer_one",
+    ),
+    SeenByTest(
+        "does not read back where the state stands",
+        "sluice/protocol/refresh/making.py",
+        "    return found is not None and found >= due.span.upto\n",
+        "    return True\n",
+        "tests/simulation/test_states.py::test_a_commit_without_its_transaction_id_is_no_success",
+    ),
+    SeenByTest(
+        "advances a state table without its transaction id",
+        "sluice/tables/state_log.py",
+        "[Transaction(self._app_id, version, moment)]",
+        '[Transaction("sluice:other", version, moment)]',
+        "tests/simulation/test_states.py::"
+        "test_a_late_event_alone_moves_the_state_by_an_empty_commit",
+    ),
+    SeenByTest(
+        "takes a key in two partitions for a row without a key",
+        "sluice/protocol/refresh/making.py",
+        "    if isinstance(problem, NoOrder):\n",
+        "    if not isinstance(problem, NoOrder):\n",
+        "tests/simulation/test_states.py::"
+        "test_a_key_in_two_partitions_stops_the_state_until_an_order_is_named",
+    ),
+)
