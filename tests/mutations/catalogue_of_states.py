@@ -82,8 +82,8 @@ STATE_SEEN_BY_TESTS = (
         "sluice/state_table/standing.py",
         "    elif found.stands_at > log.version:\n",
         "    elif False:\n",
-        "tests/simulation/test_states.py::"
-        "test_a_state_that_is_ahead_of_an_older_copy_of_the_log_is_refused",
+        "tests/unit/state_table/test_standing.py::"
+        "test_anything_else_is_refused_with_what_was_expected_and_found",
     ),
     SeenByTest(
         "goes by the number of the log's version alone",
@@ -98,7 +98,8 @@ STATE_SEEN_BY_TESTS = (
         "sluice/state_table/standing.py",
         "    if newest.data_table_id != log.table_id:\n",
         "    if False:\n",
-        "tests/simulation/test_states.py::test_a_state_of_a_table_that_was_replaced_is_refused",
+        "tests/unit/state_table/test_standing.py::"
+        "test_anything_else_is_refused_with_what_was_expected_and_found",
     ),
     SeenByTest(
         "remembers no state table by its id",
@@ -129,7 +130,7 @@ STATE_SEEN_BY_TESTS = (
         "standing.found.stands_at != REBUILDING:",
         "False:",
         "tests/simulation/test_states.py::"
-        "test_a_state_that_others_touched_is_refused_and_made_anew",
+        "test_a_rebuild_makes_the_state_anew_at_the_version_where_it_stands",
     ),
     SeenByTest(
         "trusts a state table whose rebuild was interrupted",

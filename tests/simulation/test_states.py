@@ -160,8 +160,10 @@ def test_rows_that_came_and_went_at_once_were_never_there(states: States) -> Non
     states.lands()
     states.table().delete("id = 3")
     states.table().delete("seq = 3")
+    states.put(4, 7, "f")
+    states.lands()
     states.follows()
-    assert states.names() == {1: "d", 2: "b"}
+    assert states.names() == {1: "d", 2: "b", 4: "f"}
     states.table().restore(before)
     states.follows()
     assert states.names() == {1: "c", 2: "b"}
@@ -255,6 +257,14 @@ def test_a_state_by_other_rules_is_refused(states: States, rule: dict[str, Any])
     states.world.keys = {**keys, "state": {**keys["state"], **rule}}
     states.world.state_reasons.append("other rules")
     assert isinstance(states.asks("refresh"), StateRefused)
+    states.ends_well()
+
+
+def test_a_rebuild_makes_the_state_anew_at_the_version_where_it_stands(states: States) -> None:
+    in_two_versions(states)
+    states.acts("others delete from the state")
+    assert isinstance(states.asks("rebuild").done, Followed)
+    assert states.names() == {1: "c", 2: "b"}
     states.ends_well()
 
 
