@@ -137,7 +137,8 @@ STATE_SEEN_BY_TESTS = (
         "sluice/state_table/standing.py",
         "    if found.stands_at == REBUILDING:\n",
         "    if False:\n",
-        "tests/simulation/test_states.py::test_a_rebuild_that_is_killed_at_any_step_is_made_again",
+        "tests/unit/state_table/test_standing.py::"
+        "test_anything_else_is_refused_with_what_was_expected_and_found",
     ),
     SeenByTest(
         "ranks a topic that is created anew below the one before",
