@@ -162,14 +162,6 @@ STATE_SEEN_BY_TESTS = (
         "tests/simulation/test_states.py::test_a_commit_without_its_transaction_id_is_no_success",
     ),
     SeenByTest(
-        "advances a state table without its transaction id",
-        "sluice/tables/state_log.py",
-        "[Transaction(self._app_id, version, moment)]",
-        '[Transaction("sluice:other", version, moment)]',
-        "tests/simulation/test_states.py::"
-        "test_a_late_event_alone_moves_the_state_by_an_empty_commit",
-    ),
-    SeenByTest(
         "takes a key in two partitions for a row without a key",
         "sluice/protocol/refresh/making.py",
         "    if isinstance(problem, NoOrder):\n",

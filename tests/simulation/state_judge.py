@@ -205,7 +205,7 @@ def _stands_at(actions: list[Action]) -> int | None:
 
 
 def _told(actions: list[Action]) -> Any:
-    info = next((each["commitInfo"] for each in actions if "commitInfo" in each), {})
+    info: Action = next((each["commitInfo"] for each in actions if "commitInfo" in each), {})
     try:
         return json.loads(info.get("userMetadata") or "")
     except ValueError:
