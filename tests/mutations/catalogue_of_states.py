@@ -49,7 +49,7 @@ STATE_SEEN_BY_TESTS = (
         "sluice/state_table/standing.py",
         "            if each.changes_rows:\n",
         "            if False:\n",
-        "tests/simulation/test_states.py::"
+        "tests/simulation/test_states_that_others_touch.py::"
         "test_a_state_that_others_touched_is_refused_and_made_anew",
     ),
     SeenByTest(
@@ -57,7 +57,7 @@ STATE_SEEN_BY_TESTS = (
         "sluice/state_table/standing.py",
         "before < commit.after:",
         "False:",
-        "tests/simulation/test_states.py::"
+        "tests/simulation/test_states_that_others_touch.py::"
         "test_a_late_refresh_on_an_older_copy_of_the_state_is_noticed",
     ),
     SeenByTest(
@@ -67,7 +67,7 @@ STATE_SEEN_BY_TESTS = (
         "            if found.commit is not None:\n"
         "                judged = max(judged, found.commit.state_version or -1)\n"
         "            if found.stands_at is not None and (version <= judged or _is_whole(found)):\n",
-        "tests/simulation/test_states.py::"
+        "tests/simulation/test_states_that_others_touch.py::"
         "test_a_late_refresh_on_an_older_copy_of_the_state_is_noticed",
     ),
     SeenByTest(
@@ -75,7 +75,7 @@ STATE_SEEN_BY_TESTS = (
         "sluice/state_table/standing.py",
         "    if newest.digest != found.digest:\n",
         "    if False:\n",
-        "tests/simulation/test_states.py::test_a_state_by_other_rules_is_refused",
+        "tests/simulation/test_states_that_others_touch.py::test_a_state_by_other_rules_is_refused",
     ),
     SeenByTest(
         "trusts a state that is ahead of its log",
@@ -90,7 +90,7 @@ STATE_SEEN_BY_TESTS = (
         "sluice/state_table/standing.py",
         "    elif log.commit_there not in (None, newest.log_commit):\n",
         "    elif False:\n",
-        "tests/simulation/test_states.py::"
+        "tests/simulation/test_states_that_others_touch.py::"
         "test_a_state_of_a_version_that_an_older_copy_has_again_is_refused",
     ),
     SeenByTest(
@@ -106,7 +106,7 @@ STATE_SEEN_BY_TESTS = (
         "sluice/protocol/refresh/making.py",
         "        append_known_state(resources.offsets.snapshot(), table_id)\n",
         "        pass\n",
-        "tests/simulation/test_states.py::"
+        "tests/simulation/test_states_that_others_touch.py::"
         "test_a_state_that_others_touched_is_refused_and_made_anew",
     ),
     SeenByTest(
@@ -114,14 +114,15 @@ STATE_SEEN_BY_TESTS = (
         "sluice/progress/state_trust.py",
         "    if known and number_of(found.table_id) != known:\n",
         "    if False:\n",
-        "tests/simulation/test_states.py::test_another_state_of_the_same_log_is_refused",
+        "tests/simulation/test_states_that_others_touch.py::"
+        "test_another_state_of_the_same_log_is_refused",
     ),
     SeenByTest(
         "makes a state table anew where the one that was known is gone",
         "sluice/progress/state_trust.py",
         "        if known:\n",
         "        if False:\n",
-        "tests/simulation/test_states.py::"
+        "tests/simulation/test_states_that_others_touch.py::"
         "test_a_state_that_others_touched_is_refused_and_made_anew",
     ),
     SeenByTest(
@@ -129,7 +130,7 @@ STATE_SEEN_BY_TESTS = (
         "sluice/operations/rebuild.py",
         "standing.found.stands_at != REBUILDING:",
         "False:",
-        "tests/simulation/test_states.py::"
+        "tests/simulation/test_states_that_others_touch.py::"
         "test_a_rebuild_makes_the_state_anew_at_the_version_where_it_stands",
     ),
     SeenByTest(
@@ -159,7 +160,8 @@ STATE_SEEN_BY_TESTS = (
         "sluice/protocol/refresh/making.py",
         "    return found is not None and found >= due.span.upto\n",
         "    return True\n",
-        "tests/simulation/test_states.py::test_a_commit_without_its_transaction_id_is_no_success",
+        "tests/simulation/test_state_judge.py::"
+        "test_a_commit_without_its_transaction_id_is_no_success",
     ),
     SeenByTest(
         "takes a key in two partitions for a row without a key",
