@@ -39,7 +39,7 @@ POINTS = (
     "state given up",
     "state created",
     "state computed",
-    "state collection told",
+    "keys to collect",
     "state committed",
     "before mirror",
     "after mirror",

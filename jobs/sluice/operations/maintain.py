@@ -95,7 +95,7 @@ def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> Ma
 def _collected(
     done: MaintenanceResult, resources: PipelineResources, upkeep: Upkeep
 ) -> MaintenanceResult:
-    """With the deleted keys gone from the state table of which no older record can be read again.
+    """Without the deleted keys whose older records can no longer be read again.
 
     Not with an order of the spec's own: any record to come may be older by that. Nor where a later
     row may take a value from them.

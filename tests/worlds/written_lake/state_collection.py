@@ -31,7 +31,7 @@ class Collecting:
         rows = len(self._gone(TableState(self.uri), collected))
         if rows:
             self._say(collected)
-            reach("state collection told")
+            reach("keys to collect")
             self._delete(collected, told)
         return rows
 

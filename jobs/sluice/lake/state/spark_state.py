@@ -80,7 +80,7 @@ class SparkState:
             said = property_list({COLLECTED: collected.text})
             with naming_conflicts():
                 self.spark.sql(f"ALTER TABLE delta.`{uri}` SET TBLPROPERTIES ({said})").collect()
-                reach("state collection told")
+                reach("keys to collect")
                 with telling(self.spark, told.text):
                     self.spark.sql(f"DELETE FROM delta.`{uri}` WHERE {gone}").collect()
         return rows
