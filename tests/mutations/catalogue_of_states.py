@@ -47,7 +47,7 @@ STATE_SEEN_BY_TESTS = (
     SeenByTest(
         "trusts a state table whose rows others have changed",
         "sluice/state_table/standing.py",
-        "            if each.changes_rows:\n",
+        "            if each.changes_rows and not each.collects(data_table_id):\n",
         "            if False:\n",
         "tests/simulation/test_states_that_others_touch.py::"
         "test_a_state_that_others_touched_is_refused_and_made_anew",
