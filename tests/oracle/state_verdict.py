@@ -23,6 +23,7 @@ from tests.oracle.state import (
 from tests.oracle.state_tables import Claim, Gone, Snapshot, claims, snapshot, topic_id_ranks
 from tests.oracle.state_values import equal, unchanged
 
+NOWHERE = -1
 COUNTS = ("inserted", "updated", "deleted", "superseded", "stale", "unkeyed")
 
 
@@ -58,21 +59,31 @@ def judge_state(
     *,
     collected: bool = False,
     caught_up: bool = True,
+    put_back: bool = False,
 ) -> list[str]:
     """What is wrong with the state table, a sentence each; nothing if it is right.
 
     `collected`: keys whose greatest row deletes may be absent. `caught_up`: the newest state is
-    that of the newest data, too. `rules` see moments as microseconds since 1970, days as days.
+    that of the newest data, too. `put_back`: an older copy of the data table took its place, and
+    what was claimed before the last rebuild may be about the other one.
+
+    `rules` see moments as microseconds since 1970, days as days.
     Raises Unjudgeable if the newest versions cannot be read.
     """
     data = read_log(warehouse / table, vectors=True)
     state = read_log(warehouse / f"{table}__state", vectors=True)
     if not state.exists:
         return [f"{state.root}: expected a state table, found none"]
-    found = claims(state, pipeline)
+    every = claims(state, pipeline)
+    # A rebuild says first that the table stands at no version.
+    found = [each for each in every if each.data_version != NOWHERE]
+    if every and every[-1].data_version == NOWHERE:
+        return [f"{every[-1]}: expected a version of the data table, found none: it is given up"]
     if not found:
         return [f"{state.root}: expected a commit with the id sluice:{pipeline}:state, found none"]
     ranks = topic_id_ranks(warehouse, table, pipeline)
+    if put_back:
+        found = found[max(at for at, each in enumerate(found) if each.rebuilds) :]
     judged = StateTable(rules, ranks, collected, data, state, found)
     return list(_violations(judged, caught_up))
 

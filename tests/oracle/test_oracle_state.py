@@ -136,7 +136,7 @@ FAULTS: dict[str, tuple[Plant, str]] = {
     ),
     "a version below": (
         commit(data_version=-1),
-        "state version 1 (data version -1): expected no version before that of state version 0",
+        "state version 1 (data version -1): expected a version of the data table, found none",
     ),
     "another version told": (tell(data_version=1), "expected data_version 2, found 1"),
     "another table told": (tell(data_table_id="x"), ", found 'x'"),

@@ -171,7 +171,7 @@ def test_an_older_copy_of_the_data_table_is_put_back(trips: Installed) -> None:
     made_anew(trips)
     trips.run()
     refreshed(trips)
-    assert is_right(trips)
+    assert is_right(trips, put_back=True)
 
 
 def test_the_data_table_is_created_anew(trips: Installed) -> None:
@@ -192,7 +192,7 @@ def test_a_whole_state_may_be_made_anew_too(trips: Installed) -> None:
     leads_out(trips)
 
 
-class Cut(Exception):
+class Cut(BaseException):
     """The process dies here."""
 
 
