@@ -68,25 +68,6 @@ def test_pipelines_of_a_kind_each_are_measured_beside_one_of_all(tmp_path: Path)
     assert ratios == ["header / all", "where / all"]
 
 
-def test_a_state_by_hand_is_measured_with_a_log_and_without(tmp_path: Path) -> None:
-    by_hand = ("log-merge-cold", "log-merge-warm", "merge-warm")
-    few = ("--keys", "40", "--changes", "100", "--growth")
-    found, _ = figures(tmp_path, "local.bench.state", *few, *by_hand)
-    taken, ratios = lines(found)
-    assert taken == [*by_hand]
-    assert ratios == ["log-merge-warm / merge-warm"]
-    uniform, skewed, grown = found["measured"]
-    assert not uniform["load"]["skewed"]
-    assert skewed["load"]["skewed"]
-    assert grown["load"]["keys"] == 400
-    assert [*grown["size"]["turns"]["seconds"]] == ["log-merge-warm", "merge-warm"]
-    for each in found["measured"]:
-        assert all(each["bytes_each"].values()), "a row that changes is written"
-    grown_to = found["tables"][-1]
-    assert grown_to["title"].endswith("into 400 keys, to 100 changes, uniform, into 40 keys")
-    assert [line[0] for line in grown_to["lines"][1:]] == ["log-merge-warm", "merge-warm"]
-
-
 def test_a_format_is_measured_from_kafka_to_delta_beside_a_plain_job(tmp_path: Path) -> None:
     some = ("--records", "1000", "avro", "protobuf")
     found, _ = figures(tmp_path, "local.bench.formats_to_tables", *some)
