@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
+from sluice.tables.logged_vectors import logged_vectors
 from sluice.tables.table_files import answered
 
 
@@ -20,15 +22,27 @@ class TableSize:
 
 
 def size_of(table: DeltaTable) -> TableSize:
-    """The size of a table, without the rows that deletion vectors mark. Raises as `answered`."""
+    """The size of a table, without the rows that deletion vectors mark, which are not read.
+
+    Raises as `answered`, and FileNotFoundError where its log has lost a commit meanwhile.
+    """
     with answered(table.table_uri):
         files = pa.table(table.get_add_actions(flatten=True))
-        kept = pa.table(table.deletion_vectors())["selection_vector"]
     if not len(files):
         return TableSize()
     size = int(pc.sum(files["size_bytes"]).as_py())
     counts = files["num_records"] if "num_records" in files.column_names else None
     if counts is None or counts.null_count:
         return TableSize(None, size)
-    marked = pc.sum(pc.invert(pc.list_flatten(kept))).as_py() or 0
-    return TableSize(int(pc.sum(counts).as_py()) - int(marked), size)
+    return TableSize(int(pc.sum(counts).as_py()) - _marked(table, files["path"]), size)
+
+
+def _marked(table: DeltaTable, paths: pa.ChunkedArray) -> int:
+    """How many rows of the files are marked as deleted.
+
+    By the log: delta-rs tells no vectors of a table with type widening (1.6).
+    """
+    if "deletionVectors" not in (table.protocol().reader_features or []):
+        return 0
+    names = {unquote(each).rpartition("/")[2] for each in paths.to_pylist()}
+    return sum(int(each["cardinality"]) for each in logged_vectors(table, names).values())
