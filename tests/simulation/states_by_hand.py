@@ -54,6 +54,12 @@ class States(Hand):
             pipeline.ingest(work, lake)
         pipeline.settle("settled", "me")
 
+    def comes(self, key: int, seq: int = 0, name: str = "a") -> None:
+        """An event of a key becomes a version of the data table, and the state follows it."""
+        self.put(key, seq, name)
+        self.lands()
+        self.follows()
+
     def asks(self, name: str) -> Any:
         """A refresh or a rebuild: what it returned, or its problem. It is judged."""
         self.judge.before()
@@ -102,10 +108,6 @@ def state_worlds(setting: int) -> Iterator[States]:
 def in_two_versions(states: States) -> None:
     """Key 1 has two events, each a version; key 2 has one. The state has followed both."""
     states.put(1, 1, "a")
-    states.put(2, 2, "b")
-    states.lands()
-    states.follows()
-    states.put(1, 3, "c")
-    states.lands()
-    states.follows()
+    states.comes(2, 2, "b")
+    states.comes(1, 3, "c")
     assert states.names() == {1: "c", 2: "b"}

@@ -45,9 +45,7 @@ def test_rows_that_came_and_went_at_once_were_never_there(states: States) -> Non
     states.lands()
     states.table().delete("id = 3")
     states.table().delete("id = 2")
-    states.put(4, 7, "f")
-    states.lands()
-    states.follows()
+    states.comes(4, 7, "f")
     assert states.names() == {1: "d", 4: "f"}
     states.table().restore(before)
     states.follows()
@@ -73,14 +71,10 @@ def test_a_topic_that_is_created_anew_is_the_newer_one() -> None:
     """Its offsets begin again, below those of the one before."""
     for states in state_worlds(IN_ONE):
         states.put(2, 1, "x")
-        states.put(1, 1, "a")
-        states.lands()
-        states.follows()
+        states.comes(1, 1, "a")
         states.acts("topic created anew")
         states.does("reset", "--to-earliest")
-        states.put(1, 2, "b")
-        states.lands()
-        states.follows()
+        states.comes(1, 2, "b")
         assert states.names() == {1: "b", 2: "x"}
         assert isinstance(states.asks("rebuild").done, Followed)
         assert states.names() == {1: "b", 2: "x"}
@@ -88,9 +82,7 @@ def test_a_topic_that_is_created_anew_is_the_newer_one() -> None:
 
 
 def test_a_key_in_two_partitions_stops_the_state_until_an_order_is_named(apart: States) -> None:
-    apart.put(1, 1)
-    apart.lands()
-    apart.follows()
+    apart.comes(1, 1)
     apart.put(1, 2, partition=1)
     apart.lands()
     assert isinstance(apart.asks("refresh"), StateStopped)

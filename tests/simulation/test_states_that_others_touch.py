@@ -38,9 +38,7 @@ def test_a_state_that_others_touched_is_refused_and_made_anew(
 def test_a_state_whose_files_others_only_moved_is_trusted(states: States) -> None:
     in_two_versions(states)
     states.acts("others optimize the state")
-    states.put(1, 9, "z")
-    states.lands()
-    states.follows()
+    states.comes(1, 9, "z")
     states.ends_well()
 
 
@@ -101,9 +99,7 @@ def test_a_late_refresh_on_an_older_copy_of_the_state_is_noticed(states: States)
     """It is based on a version of the log that the copy has not followed."""
     in_two_versions(states)
     states.acts("tables copied")
-    states.put(3, 5, "d")
-    states.lands()
-    states.follows()
+    states.comes(3, 5, "d")
     states.put(1, 6, "e")
     states.lands()
     states.world.begin_process(Command(("refresh",), "late"), 0)
@@ -122,9 +118,7 @@ def test_a_state_that_is_ahead_of_an_older_copy_of_the_log_is_refused(states: St
     in_two_versions(states)
     states.acts("tables copied")
     for number in range(5):
-        states.put(3, 5 + number, "d")
-        states.lands()
-        states.follows()
+        states.comes(3, 5 + number, "d")
     states.acts("the data table is put back")
     states.does("reset", "--to-table")
     assert isinstance(states.asks("refresh"), StateRefused)
@@ -134,9 +128,7 @@ def test_a_state_that_is_ahead_of_an_older_copy_of_the_log_is_refused(states: St
 def test_a_state_of_a_version_that_an_older_copy_has_again_is_refused(states: States) -> None:
     in_two_versions(states)
     states.acts("tables copied")
-    states.put(3, 5, "d")
-    states.lands()
-    states.follows()
+    states.comes(3, 5, "d")
     states.acts("the data table is put back")
     states.does("reset", "--to-table")
     states.put(3, 6, "e")

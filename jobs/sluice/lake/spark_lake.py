@@ -56,7 +56,6 @@ from sluice.lake.quarantine_samples import samples_of
 from sluice.lake.reading_pace import telling_pace
 from sluice.lake.reported_causes import causes_of
 from sluice.lake.rows_by_name import union_of_rows
-from sluice.lake.state.spark_state import spark_state
 from sluice.lake.table_alignment import align_data_table
 from sluice.lake.table_creation import create_data_table, create_quarantine_table
 from sluice.lake.write_failures import undecodable_reason
@@ -138,6 +137,8 @@ class SparkLake:
 
     def state(self) -> AbstractContextManager[StateLake]:
         """What writes the state table, while the block lasts."""
+        from sluice.lake.state.spark_state import spark_state
+
         return spark_state(self._spark, self._resources)
 
     def quarantine(self, attempt: BatchAttempt) -> QuarantineResult:

@@ -8,10 +8,9 @@ from contextlib import AbstractContextManager, contextmanager
 
 from pyspark.sql import SparkSession
 
-from sluice.errors import CommitConflict, SparkFailed
+from sluice.errors import CommitConflict, SparkFailed, first_said
 from sluice.lake.batch_commit import naming_conflicts
 from sluice.lake.port import Compacted, StateLake
-from sluice.lake.state.spark_state import spark_state
 from sluice.offsets.quarantined import BatchOffsets
 from sluice.progress.resources import PipelineResources
 
@@ -27,8 +26,7 @@ def _naming_failures(step: str) -> Iterator[None]:
     except CommitConflict:
         raise
     except Exception as problem:
-        lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-        raise SparkFailed(f"{step}: Spark stopped: {lines[0] if lines else problem!r}") from problem
+        raise SparkFailed(f"{step}: Spark stopped: {first_said(problem)}") from problem
 
 
 class SparkUpkeep:
@@ -41,6 +39,8 @@ class SparkUpkeep:
 
     def state(self) -> AbstractContextManager[StateLake]:
         """What writes the state table, while the block lasts."""
+        from sluice.lake.state.spark_state import spark_state
+
         return spark_state(self._spark, self._resources)
 
     def remove_quarantined(self, rows: Sequence[BatchOffsets]) -> None:

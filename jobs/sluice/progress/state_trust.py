@@ -12,7 +12,6 @@ from sluice.state_table.rules import StateRules
 from sluice.state_table.standing import FoundLog, FoundState, differences
 from sluice.tables.delta_snapshot import DeltaSnapshot
 from sluice.tables.judged_marks import number_of
-from sluice.tables.log_changes import commit_digest
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
 from sluice.tables.state_log import StateSnapshot
 
@@ -69,7 +68,7 @@ def read_standing(
     found, known = table.found(rules), offsets.newest(offsets.state_app_id)
     is_known = bool(known) and table.table_id is not None and number_of(table.table_id) == known
     at = None if found is None else found.stands_at
-    there = None if at is None else commit_digest(data.uri, at)
+    there = None if at is None else data.log.digest(at, "")
     log = FoundLog(str(data.table_id), data.version or 0, there)
     why = list(_differences(resources, table, found, log, known))
     refusal = None

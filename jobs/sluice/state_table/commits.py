@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
 
 from sluice.state_table.counts import NOTHING, StateCounts
 from sluice.state_table.spans import Kind
@@ -47,11 +48,7 @@ class StateCollection:
     @classmethod
     def read(cls, text: str | None) -> StateCollection | None:
         """Read back what `text` says; None for anything else."""
-        try:
-            found = json.loads(text or "")
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(found, dict) or found.pop("format_version", None) != FORMAT_VERSION:
+        if (found := _document(text)) is None:
             return None
         names = {each.name for each in fields(cls)}
         if found.pop("kind", None) != _COLLECTED or found.keys() != names:
@@ -75,7 +72,7 @@ class StateCommit:
     digest: str
     kind: Kind
     state_version: int | None
-    log_commit: str | None
+    log_commit: int | None
     counts: StateCounts = NOTHING
     truncation: RowPlace | None = None
 
@@ -95,11 +92,7 @@ class StateCommit:
     @classmethod
     def read(cls, text: str | None) -> StateCommit | None:
         """Read back what `text` says; None for anything else, of a newer format as well."""
-        try:
-            found = json.loads(text or "")
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(found, dict) or found.pop("format_version", None) != FORMAT_VERSION:
+        if (found := _document(text)) is None:
             return None
         try:
             counts = StateCounts(
@@ -110,3 +103,14 @@ class StateCommit:
             return cls(**found, counts=counts, truncation=place)
         except (KeyError, TypeError, ValueError):
             return None
+
+
+def _document(text: str | None) -> dict[str, Any] | None:
+    """What a JSON text of the known format holds; None for anything else, a newer format too."""
+    try:
+        found = json.loads(text or "")
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or found.pop("format_version", None) != FORMAT_VERSION:
+        return None
+    return found

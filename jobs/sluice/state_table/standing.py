@@ -72,7 +72,7 @@ class FoundLog:
 
     table_id: str
     version: int
-    commit_there: str | None
+    commit_there: int | None
 
 
 def differences(found: FoundState, log: FoundLog) -> Iterator[str]:

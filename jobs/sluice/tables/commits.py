@@ -20,7 +20,8 @@ from sluice.tables.table_files import answered, files_of_table, open_table
 
 # Most lines of a commit; not needed here.
 _ADD = b'{"add":'
-_ROWS = (_ADD, b'{"remove":')
+FILES = (_ADD, b'{"remove":')
+"""How the lines of a commit begin that name data files."""
 # In the user metadata of our own commits, of which few are read again, and each may be large.
 _OURS = '"sluice"'
 _KEPT, _TOLD = {"commitInfo", "txn"}, {"operation", "operationParameters", "timestamp"}
@@ -72,13 +73,13 @@ def commit_infos(
         actions = read(version)
         if actions is None:
             return
-        yield version, _info(actions)
+        yield version, info_of(actions)
 
 
 def commit_info(table: DeltaTable, version: int) -> Mapping[str, Any] | None:
     """The commitInfo of one version; None where the log has lost that."""
     actions = _read(files_of_table(table.table_uri), version)
-    return None if actions is None else _info(actions)
+    return None if actions is None else info_of(actions)
 
 
 def written_files(table: DeltaTable, version: int) -> list[LoggedFile]:
@@ -86,7 +87,7 @@ def written_files(table: DeltaTable, version: int) -> list[LoggedFile]:
 
     A file that it adds with a deletion vector was there before, and only lost rows.
     """
-    lines = _lines(files_of_table(table.table_uri), version) or []
+    lines = commit_lines(files_of_table(table.table_uri), version) or []
     added = (json.loads(line)["add"] for line in lines if line.startswith(_ADD))
     return [logged_file(x) for x in added if not x.get("deletionVector")]
 
@@ -109,7 +110,7 @@ def _reader(table: DeltaTable, known: OthersCommits | None) -> Callable[[int], A
         if version in known:
             return known[version]
         actions = _read(files, version)
-        if actions is not None and _OURS not in (_info(actions).get("userMetadata") or ""):
+        if actions is not None and _OURS not in (info_of(actions).get("userMetadata") or ""):
             known[version] = [_briefly(each) for each in actions if each.keys() & _KEPT]
         return actions
 
@@ -123,13 +124,14 @@ def _briefly(action: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(files: PyFileSystem, version: int) -> Actions | None:
-    lines = _lines(files, version)
+    lines = commit_lines(files, version)
     if lines is None:
         return None
-    return [json.loads(line) for line in lines if not line.startswith(_ROWS)]
+    return [json.loads(line) for line in lines if not line.startswith(FILES)]
 
 
-def _lines(files: PyFileSystem, version: int) -> list[bytes] | None:
+def commit_lines(files: PyFileSystem, version: int) -> list[bytes] | None:
+    """The lines of a version's commit; None where log cleanup has removed it."""
     # DeltaTable.history() has no transaction ids; the log's files do.
     try:
         with files.open_input_stream(f"_delta_log/{version:020d}.json") as stream:
@@ -140,7 +142,7 @@ def _lines(files: PyFileSystem, version: int) -> list[bytes] | None:
 
 
 def _commit(table: DeltaTable, version: int, actions: Actions) -> TableCommit:
-    info = _info(actions)
+    info = info_of(actions)
     operation = info.get("operation", "commit without a name")
     restored = None
     if operation == RESTORE:
@@ -151,7 +153,7 @@ def _commit(table: DeltaTable, version: int, actions: Actions) -> TableCommit:
     return TableCommit(version, operation, restored, writers, numbers)
 
 
-def _info(actions: Actions) -> dict[str, Any]:
+def info_of(actions: Actions) -> dict[str, Any]:
     return next((each["commitInfo"] for each in actions if "commitInfo" in each), {})
 
 

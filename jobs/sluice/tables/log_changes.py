@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from hashlib import sha256
 from typing import Any
 from urllib.parse import unquote
 
@@ -15,12 +14,11 @@ from pyarrow.fs import FileType
 
 from sluice.columns.columns import Column
 from sluice.state_table.spans import FileBounds, LogChange
+from sluice.tables.commits import FILES, commit_lines
 from sluice.tables.stored_columns import stored_columns
 from sluice.tables.table_files import files_of_table, open_table
 
-_FILES = (b'{"add":', b'{"remove":')
 _MAPPED = "delta.columnMapping.mode"
-_DIGITS = 16
 
 
 def log_changes(uri: str, after: int, upto: int) -> list[LogChange]:
@@ -31,9 +29,10 @@ def log_changes(uri: str, after: int, upto: int) -> list[LogChange]:
     mapped = _MAPPED in open_table(uri, upto).metadata().configuration
     files, found = files_of_table(uri), []
     for version in range(after + 1, upto + 1):
-        with files.open_input_stream(f"_delta_log/{version:020d}.json") as stream:
-            lines = stream.read().splitlines()
-        actions = [json.loads(line) for line in lines if line.startswith(_FILES)]
+        lines = commit_lines(files, version)
+        if lines is None:
+            raise FileNotFoundError(f"{uri}: version {version}")
+        actions = [json.loads(line) for line in lines if line.startswith(FILES)]
         found.append(_change(version, actions, mapped))
     return found
 
@@ -115,12 +114,3 @@ def _table_at(uri: str, version: int) -> DeltaTable:
         return open_table(uri, version)
     except DeltaError as lost:
         raise FileNotFoundError(f"{uri}: version {version}") from lost
-
-
-def commit_digest(uri: str, version: int) -> str | None:
-    """What a table's commit is known by; None where there is none, or log cleanup removed it."""
-    try:
-        with files_of_table(uri).open_input_stream(f"_delta_log/{version:020d}.json") as stream:
-            return sha256(stream.read()).hexdigest()[:_DIGITS]
-    except FileNotFoundError:
-        return None

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 from deltalake import DeltaTable, Transaction
 from pyarrow.fs import PyFileSystem
@@ -16,6 +15,7 @@ from sluice.state_table.collected import COLLECTED, Collected
 from sluice.state_table.commits import REBUILDING, StateCollection, StateCommit, app_id
 from sluice.state_table.rules import StateRules
 from sluice.state_table.standing import FoundState, StateVersion
+from sluice.tables.commits import FILES, commit_lines, info_of
 from sluice.tables.empty_commit import commit_only_ids
 from sluice.tables.ownership import owner_of
 from sluice.tables.refusals import reading, reading_log
@@ -24,7 +24,6 @@ from sluice.tables.table_files import files_of_table
 from sluice.tables.table_size import TableSize, size_of
 from sluice.tables.table_there import table_there
 
-_FILES = (b'{"add":', b'{"remove":')
 _MOVES = b'"dataChange":false'
 
 
@@ -170,14 +169,12 @@ def _is_whole(found: StateVersion) -> bool:
 
 def _version(files: PyFileSystem, version: int, wanted: str) -> StateVersion | None:
     """A version by its commit; None where log cleanup has removed that."""
-    try:
-        with files.open_input_stream(f"_delta_log/{version:020d}.json") as stream:
-            lines = stream.read().splitlines()
-    except FileNotFoundError:
+    lines = commit_lines(files, version)
+    if lines is None:
         return None
-    changes = any(line.startswith(_FILES) and _MOVES not in line for line in lines)
-    actions = [json.loads(line) for line in lines if not line.startswith(_FILES)]
-    info: Mapping[str, Any] = next((e["commitInfo"] for e in actions if "commitInfo" in e), {})
+    changes = any(line.startswith(FILES) and _MOVES not in line for line in lines)
+    actions = [json.loads(line) for line in lines if not line.startswith(FILES)]
+    info = info_of(actions)
     ids = {each["txn"]["appId"]: each["txn"]["version"] for each in actions if "txn" in each}
     told, operation = info.get("userMetadata"), info.get("operation", "commit without a name")
     ours = StateCommit.read(told) if wanted in ids else None

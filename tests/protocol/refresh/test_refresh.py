@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from sluice.errors import StateStopped
 from sluice.operations.backfill.selection import whole_batches
 
+from tests.worlds.keyed import SCHEMA, keyed, put, state_rows, state_sql
 from tests.worlds.pipelines import Installed, Pipelines, Topic
-from tests.worlds.records import produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
-SCHEMA = "id BIGINT, v STRING, seq BIGINT"
 
 
 @pytest.fixture
 def trips(topic: Topic, pipeline: Pipelines) -> Installed:
-    trips = pipeline(
-        topic(2),
-        format={"type": "json", "schema": SCHEMA},
-        key_format={"type": "json", "schema": "id BIGINT"},
-        state={"key": ["_key_id"]},
-    )
-    trips.write_spec()
-    return trips
-
-
-def put(trips: Installed, key: int, value: dict[str, Any] | None, partition: int = 0) -> None:
-    sent = None if value is None else json.dumps({"id": key, **value}).encode()
-    named = json.dumps({"id": key}).encode()
-    produce(trips.bootstrap, trips.topics[0], [sent], partition, key=named)
+    return keyed(topic, pipeline)
 
 
 def refreshed(trips: Installed) -> list[Any]:
@@ -40,29 +26,19 @@ def refreshed(trips: Installed) -> list[Any]:
     return found
 
 
-def state(trips: Installed) -> dict[int, tuple[Any, bool]]:
-    read = trips.session().read.format("delta").load(str(trips.warehouse / "trips__state"))
-    rows = read.collect()
-    return {row["_key_id"]: (row["v"], row["_deleted"]) for row in rows}
-
-
-def sql(trips: Installed, statement: str) -> None:
-    trips.session().sql(statement.format(log=f"delta.`{trips.data}`")).collect()
-
-
 def test_the_newest_row_of_each_key_is_there_and_deleted_keys_stay(trips: Installed) -> None:
     put(trips, 1, {"v": "a"})
     put(trips, 1, {"v": "b"})
     put(trips, 2, {"v": "c"}, partition=1)
     trips.run()
     refreshed(trips)
-    assert state(trips) == {1: ("b", False), 2: ("c", False)}
+    assert state_rows(trips) == {1: ("b", False), 2: ("c", False)}
     put(trips, 1, None)
     put(trips, 3, {"v": "d"})
     trips.run()
     (followed,) = refreshed(trips)
     assert (followed.counts.inserted, followed.counts.deleted) == (1, 1)
-    assert state(trips) == {1: (None, True), 2: ("c", False), 3: ("d", False)}
+    assert state_rows(trips) == {1: (None, True), 2: ("c", False), 3: ("d", False)}
     assert refreshed(trips) == []
 
 
@@ -73,19 +49,19 @@ def test_others_delete_update_and_restore_rows_of_the_log(trips: Installed) -> N
         trips.run()
     refreshed(trips)
     before = trips.version()
-    sql(trips, "DELETE FROM {log} WHERE v = 'b' AND _key_id = 1")
+    state_sql(trips, "DELETE FROM {log} WHERE v = 'b' AND _key_id = 1")
     (followed,) = refreshed(trips)
     assert (followed.span.kind, followed.counts.updated) == ("rewritten", 1)
-    sql(trips, "UPDATE {log} SET v = 'z' WHERE _key_id = 2")
+    state_sql(trips, "UPDATE {log} SET v = 'z' WHERE _key_id = 2")
     refreshed(trips)
-    assert state(trips) == {1: ("a", False), 2: ("z", False)}
-    sql(trips, "DELETE FROM {log} WHERE _key_id = 1")
+    assert state_rows(trips) == {1: ("a", False), 2: ("z", False)}
+    state_sql(trips, "DELETE FROM {log} WHERE _key_id = 1")
     (followed,) = refreshed(trips)
     assert followed.counts.deleted == 1
-    assert state(trips) == {2: ("z", False)}
-    sql(trips, f"RESTORE {{log}} TO VERSION AS OF {before}")
+    assert state_rows(trips) == {2: ("z", False)}
+    state_sql(trips, f"RESTORE {{log}} TO VERSION AS OF {before}")
     refreshed(trips)
-    assert state(trips) == {1: ("b", False), 2: ("b", False)}
+    assert state_rows(trips) == {1: ("b", False), 2: ("b", False)}
 
 
 def test_a_range_that_is_read_again_gives_the_same_state(trips: Installed) -> None:
@@ -105,14 +81,14 @@ def test_a_compaction_moves_the_state_without_spark(trips: Installed) -> None:
         put(trips, 1, {"v": value})
         trips.run()
     refreshed(trips)
-    sql(trips, "OPTIMIZE {log}")
+    state_sql(trips, "OPTIMIZE {log}")
     (followed,) = refreshed(trips)
     assert followed.span.kind == "nothing"
     put(trips, 1, {"v": "c"})
     trips.run()
-    sql(trips, "OPTIMIZE {log}")
+    state_sql(trips, "OPTIMIZE {log}")
     refreshed(trips)
-    assert state(trips) == {1: ("c", False)}
+    assert state_rows(trips) == {1: ("c", False)}
 
 
 def test_late_events_go_by_the_declared_order(trips: Installed) -> None:
@@ -166,11 +142,11 @@ def test_a_placeholder_keeps_the_next_older_value(trips: Installed) -> None:
     put(trips, 2, {"v": "__unavailable", "seq": 9})
     trips.run()
     refreshed(trips)
-    assert state(trips) == {1: ("a", False), 2: (None, False)}
+    assert state_rows(trips) == {1: ("a", False), 2: (None, False)}
     put(trips, 1, {"v": "late", "seq": 5})
     trips.run()
     refreshed(trips)
-    assert state(trips)[1] == ("late", False)
+    assert state_rows(trips)[1] == ("late", False)
 
 
 def test_columns_that_the_log_gets_are_in_the_state(trips: Installed) -> None:
@@ -178,7 +154,7 @@ def test_columns_that_the_log_gets_are_in_the_state(trips: Installed) -> None:
     put(trips, 1, {"v": "a"})
     trips.run()
     refreshed(trips)
-    sql(trips, "ALTER TABLE {log} ADD COLUMNS (noted STRING)")
+    state_sql(trips, "ALTER TABLE {log} ADD COLUMNS (noted STRING)")
     refreshed(trips)
     trips.write_spec(format={"type": "json", "schema": f"{SCHEMA}, w BIGINT"})
     put(trips, 1, {"v": "b", "w": 7})
@@ -206,11 +182,8 @@ def test_a_log_whose_commits_are_gone_is_computed_whole(trips: Installed) -> Non
     gone = trips.data / "_delta_log" / f"{trips.version():020d}.json"
     put(trips, 2, {"v": "c"})
     trips.run()
-    sql(trips, "SELECT 1")
-    from deltalake import DeltaTable
-
     DeltaTable(trips.data).create_checkpoint()
     gone.unlink()
     (followed,) = trips.open().refresh()
     assert followed.span.kind == "everything"
-    assert state(trips) == {1: ("b", False), 2: ("c", False)}
+    assert state_rows(trips) == {1: ("b", False), 2: ("c", False)}

@@ -12,7 +12,7 @@ from sluice.state_table.commits import RowPlace, StateCommit, app_id
 from sluice.state_table.counts import StateCounts
 from sluice.state_table.spans import Kind
 
-COMMIT = StateCommit("log", 3, 5, "d1", "appended", 7, "c1", StateCounts(inserted=2))
+COMMIT = StateCommit("log", 3, 5, "d1", "appended", 7, 1, StateCounts(inserted=2))
 NUMBERS = st.integers(min_value=0)
 COMMITS = st.builds(
     StateCommit,
@@ -22,7 +22,7 @@ COMMITS = st.builds(
     digest=st.text(),
     kind=st.sampled_from(get_args(Kind)),
     state_version=st.none() | NUMBERS,
-    log_commit=st.none() | st.text(),
+    log_commit=st.none() | NUMBERS,
     counts=st.builds(StateCounts, **dict.fromkeys(StateCounts().as_dict(), NUMBERS)),
     truncation=st.none() | st.builds(RowPlace, st.text(), NUMBERS, NUMBERS),
 )
@@ -46,7 +46,7 @@ def test_the_counts_are_beside_the_rest() -> None:
         "digest": "d1",
         "kind": "appended",
         "state_version": 7,
-        "log_commit": "c1",
+        "log_commit": 1,
         **StateCounts(inserted=2).as_dict(),
     }
 

@@ -10,11 +10,11 @@ from sluice.state_table.commits import REBUILDING, StateCommit
 from sluice.state_table.spans import Kind
 from sluice.state_table.standing import FoundLog, FoundState, StateVersion, differences
 
-LOG = FoundLog("log", 9, "c1")
+LOG = FoundLog("log", 9, 1)
 
 
 def commit(after: int, upto: int, kind: Kind = "appended", **said: Any) -> StateCommit:
-    return replace(StateCommit("log", after, upto, "d1", kind, 0, "c1"), **said)
+    return replace(StateCommit("log", after, upto, "d1", kind, 0, 1), **said)
 
 
 def refreshed(version: int, after: int, upto: int, kind: Kind = "appended") -> StateVersion:

@@ -76,14 +76,8 @@ def server_session(
     setting that a session cannot have.
     """
     session = _opened(server, owner, conf, seen)
-    session.client.set_retry_policies([_AT_WORK])
-    with _active(session), Statements(session).ending_with_the_process() as statements:
-        try:
-            yield cast(SparkSession, session)
-        except BaseException:
-            statements.interrupt()
-            raise
-        statements.close()
+    with _at_work(session) as working:
+        yield working
 
 
 @contextmanager
@@ -94,11 +88,18 @@ def session_apart(session: LastingSession) -> Iterator[SparkSession]:
     """
     apart = LastingSession(session.server, str(uuid.uuid4()), session.settings)
     apart.release_session_on_close = True
-    apart.client.set_retry_policies([_AT_WORK])
     hold_to(apart.conf, session.settings, session.server.address)
-    with _active(apart), Statements(apart).ending_with_the_process() as statements:
+    with _at_work(apart) as working:
+        yield working
+
+
+@contextmanager
+def _at_work(session: ServerSession) -> Iterator[SparkSession]:
+    """The session in this thread; its statements end with the block, or with the process."""
+    session.client.set_retry_policies([_AT_WORK])
+    with _active(session), Statements(session).ending_with_the_process() as statements:
         try:
-            yield cast(SparkSession, apart)
+            yield cast(SparkSession, session)
         except BaseException:
             statements.interrupt()
             raise

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sluice.columns.columns import Column
 from sluice.lake.port import StateAttempt
 from sluice.lake.state.log_rows import log_at, log_in_files
+from sluice.lake.state.order import Order
 from sluice.state_table.rules import OF_A_KEY, TRUNCATES
 from sluice.state_table.spans import FileBounds
 
@@ -37,6 +38,11 @@ class BothTables:
     def log_columns(self) -> tuple[Column, ...]:
         """Those that it has of the log."""
         return self.columns[:-1]
+
+    @property
+    def order(self) -> Order:
+        """Which row of a key is newer."""
+        return Order(self.attempt.rules, self.attempt.ranks)
 
     def log(self) -> DataFrame:
         """The log's rows at the end of the span."""

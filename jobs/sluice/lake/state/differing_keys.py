@@ -6,7 +6,6 @@ from pyspark.sql import functions as F
 
 from sluice.lake.state.both_tables import BothTables
 from sluice.lake.state.newest_rows import NewestRows
-from sluice.lake.state.order import Order
 from sluice.lake.state.same_rows import same_values
 from sluice.lake.state.truncations import truncation_of
 from sluice.state_table.rules import DELETED
@@ -17,9 +16,7 @@ def differing_keys(tables: BothTables, most: int) -> tuple[int, list[str]]:
 
     A deleted key that the state lacks was collected: it does not differ.
     """
-    attempt = tables.attempt
-    order = Order(attempt.rules, attempt.ranks)
-    newest = NewestRows(order, tables.log_columns, truncation_of(tables))
+    newest = NewestRows(tables.order, tables.log_columns, truncation_of(tables))
     names = [each.name for each in tables.columns]
     computed = newest.of(tables.log()).where(newest.keyed())
     log = computed.select(*newest.keys, newest.filled().alias("row")).alias("log")

@@ -15,7 +15,6 @@ from sluice.lake.batch_commit import naming_conflicts
 from sluice.lake.port import StateAttempt
 from sluice.lake.state.both_tables import BothTables
 from sluice.lake.state.differing_keys import differing_keys
-from sluice.lake.state.order import Order
 from sluice.lake.state.session_apart import committing, session_apart, telling
 from sluice.lake.state.state_creation import create_state_table
 from sluice.lake.state.state_rows import Made, StateRows
@@ -55,7 +54,7 @@ class SparkState:
             if attempt.span.kind == "everything":
                 self._overwrite(rows, attempt.commit.counted(counts))
             elif counts.changed or attempt.gives_columns:
-                self._merge(rows, attempt, counts)
+                self._merge(rows, tables, counts)
         return counts
 
     def foresee(self, attempt: StateAttempt) -> StateCounts:
@@ -89,9 +88,9 @@ class SparkState:
         uris = self.resources.data.uri, self.resources.state.uri
         return BothTables(self.spark, *uris, attempt)
 
-    def _merge(self, rows: DataFrame, attempt: StateAttempt, counts: StateCounts) -> None:
+    def _merge(self, rows: DataFrame, tables: BothTables, counts: StateCounts) -> None:
         """Rows of an appended span are compared once more, with the table that is written to."""
-        order, view = Order(attempt.rules, attempt.ranks), f"state_{uuid.uuid4().hex}"
+        attempt, order, view = tables.attempt, tables.order, f"state_{uuid.uuid4().hex}"
         newer = f" AND {order.of('s')} >= {order.of('t')}"
         is_newer = newer if attempt.span.kind == "appended" else ""
         evolving = "WITH SCHEMA EVOLUTION " if attempt.gives_columns else ""

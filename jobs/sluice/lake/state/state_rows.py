@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from sluice.lake.port import RowWithoutKey
 from sluice.lake.state.both_tables import BothTables
 from sluice.lake.state.newest_rows import NewestRows, keys_of
-from sluice.lake.state.order import Order, place
+from sluice.lake.state.order import place
 from sluice.lake.state.places import Places
 from sluice.lake.state.same_rows import same_values, without_equal
 from sluice.lake.state.truncations import truncation_of
@@ -39,9 +39,8 @@ class StateRows:
     @cached_property
     def newest(self) -> NewestRows:
         """How the newest rows are found."""
-        attempt = self.tables.attempt
-        order = Order(attempt.rules, attempt.ranks)
-        return NewestRows(order, self.tables.log_columns, truncation_of(self.tables))
+        tables = self.tables
+        return NewestRows(tables.order, tables.log_columns, truncation_of(tables))
 
     def appended(self) -> Made:
         """The newest rows of what was added, where they are newer than the state's."""

@@ -12,9 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sluice.derived.written_values import text_of
-from sluice.lake.port import StateAttempt
 from sluice.lake.state.both_tables import BothTables
-from sluice.lake.state.order import Order
 from sluice.lake.state.same_rows import without_equal
 from sluice.state_table.commits import RowPlace
 
@@ -39,7 +37,7 @@ def truncation_of(tables: BothTables) -> DataFrame | None:
         f"_topic_id = {text_of(place.topic_id).sql} AND _partition = {place.partition}"
         f" AND _offset = {place.offset}"
     )
-    order = F.expr(_order(tables.attempt).of()).alias("truncation")
+    order = F.expr(tables.order.of()).alias("truncation")
     return replace(tables, truncations=True).log().where(here).select(order).limit(1)
 
 
@@ -55,10 +53,6 @@ def _changed(truncations: BothTables) -> bool:
 
 def _greatest(truncations: BothTables) -> RowPlace | None:
     place = F.struct("_topic_id", "_partition", "_offset")
-    order = F.expr(_order(truncations.attempt).of())
+    order = F.expr(truncations.order.of())
     (found,) = truncations.log().agg(F.max_by(place, order).alias("place")).collect()
     return None if found["place"] is None else RowPlace(*found["place"])
-
-
-def _order(attempt: StateAttempt) -> Order:
-    return Order(attempt.rules, attempt.ranks)

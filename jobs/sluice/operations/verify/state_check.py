@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, first_said
 from sluice.lake.port import (
     NoOrder,
     RowWithoutKey,
@@ -127,8 +127,7 @@ def _foreseen(resources: PipelineResources, found: StateVerdict, state: StateLak
 def _not_compared(
     resources: PipelineResources, standing: StateStanding, problem: Exception
 ) -> Advice:
-    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    said = lines[0] if lines else repr(problem)
+    said = first_said(problem)
     return advice(
         f"{standing.table.uri}: expected to be compared with version {standing.stands_at} of the"
         f" data table, found that Spark stopped: {said}. ",

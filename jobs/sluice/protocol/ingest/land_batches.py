@@ -5,14 +5,6 @@ from __future__ import annotations
 import logging
 import time
 
-from tenacity import (
-    Retrying,
-    before_sleep_log,
-    retry_if_exception_type,
-    stop_after_attempt,
-)
-
-from sluice.clock import LongerAtRandom
 from sluice.errors import CommitConflict, CommitFailed, OffsetsDamaged, SluiceError, SparkFailed
 from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake
@@ -21,6 +13,7 @@ from sluice.offsets.batches import Batch, BatchReference, BatchSequence
 from sluice.offsets.quantities import format_count, format_ranges
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
+from sluice.progress.retries import while_crossed
 from sluice.progress.sequence_end import SequenceEnd, batch_end
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.ingest.reading import prepare_reading
@@ -30,9 +23,6 @@ from sluice.tables.batch_commits import BatchCommit
 from sluice.tables.error_text import naming_expired_keys
 
 log = logging.getLogger(__name__)
-
-# For one batch, while other processes commit to the table.
-_ATTEMPTS = 8
 
 
 def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> None:
@@ -122,14 +112,7 @@ def _prepare(resources: PipelineResources, lake: Lake, new: bool) -> None:
 
 def _land(resources: PipelineResources, batch: Batch, lake: Lake, undecodable_before: bool) -> bool:
     """Land one batch. A replacement conflicts with any commit in between: then it is retried."""
-    retrying = Retrying(
-        retry=retry_if_exception_type(_ConflictedAttempt),
-        sleep=resources.clock.sleep,
-        wait=LongerAtRandom(resources.chance, first=1, longest=20),
-        stop=stop_after_attempt(_ATTEMPTS),
-        before_sleep=before_sleep_log(log, logging.WARNING),
-        reraise=True,
-    )
+    retrying = while_crossed(resources, _ConflictedAttempt, log)
     return retrying(_land_once, resources, batch, lake, undecodable_before)
 
 

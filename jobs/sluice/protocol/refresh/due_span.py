@@ -15,7 +15,6 @@ from sluice.state_table.commits import StateCommit
 from sluice.state_table.spans import Span, next_span, whole
 from sluice.tables.log_changes import (
     columns_at,
-    commit_digest,
     log_changes,
     missing_files,
     with_bounds,
@@ -95,7 +94,7 @@ def attempt_at(
         digest=rules.digest(wanted),
         kind=span.kind,
         state_version=standing.table.version,
-        log_commit=commit_digest(lane.data.uri, span.upto),
+        log_commit=lane.data.log.digest(span.upto, ""),
         truncation=None if newest is None else newest.truncation,
     )
     gives = bool({each.name for each in wanted} - there)

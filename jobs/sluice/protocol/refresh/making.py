@@ -7,14 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tenacity import Retrying, before_sleep_log, retry_if_exception_type, stop_after_attempt
-
-from sluice.clock import LongerAtRandom
-from sluice.errors import CommitConflict, CommitFailed, SluiceError, SparkFailed, StateStopped
+from sluice.errors import (
+    CommitConflict,
+    CommitFailed,
+    SluiceError,
+    SparkFailed,
+    StateStopped,
+    first_said,
+)
 from sluice.failpoints import reach
 from sluice.lake.port import NoOrder, RowWithoutKey, StateLake, TruncationWithoutOrder
 from sluice.moves import Move
 from sluice.progress.resources import PipelineResources
+from sluice.progress.retries import while_crossed
 from sluice.protocol.refresh.due_span import DueSpan
 from sluice.state_table.counts import NOTHING, StateCounts
 from sluice.state_table.spans import Span
@@ -22,7 +27,6 @@ from sluice.tables.offsets_appends import append_known_state
 
 log = logging.getLogger(__name__)
 
-_ATTEMPTS = 8
 FindLake = Callable[[], StateLake]
 Made = TypeVar("Made")
 
@@ -50,15 +54,7 @@ class Conflicted(CommitFailed):
 
 def until_alone(resources: PipelineResources, attempt: Callable[[], Made]) -> Made:
     """What the attempt returns, made again while others' commits come in between."""
-    retrying = Retrying(
-        retry=retry_if_exception_type(Conflicted),
-        sleep=resources.clock.sleep,
-        wait=LongerAtRandom(resources.chance, first=1, longest=20),
-        stop=stop_after_attempt(_ATTEMPTS),
-        before_sleep=before_sleep_log(log, logging.WARNING),
-        reraise=True,
-    )
-    return retrying(attempt)
+    return while_crossed(resources, Conflicted, log)(attempt)
 
 
 def make(resources: PipelineResources, due: DueSpan, lake: FindLake) -> Followed:
@@ -128,8 +124,7 @@ def _failed(resources: PipelineResources, due: DueSpan, problem: Exception) -> S
     where = f"{resources.state.uri}: {due.span} of the data table"
     if isinstance(problem, CommitConflict):
         return Conflicted(f"{where}: not committed: {problem}. Run again.")
-    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    said = lines[0] if lines else repr(problem)
+    said = first_said(problem)
     return SparkFailed(f"{where}: not committed. Spark stopped: {said}. Run again.")
 
 

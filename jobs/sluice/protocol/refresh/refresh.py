@@ -70,17 +70,17 @@ def left_to_spark(resources: PipelineResources) -> DueSpan | None:
     Takes milliseconds, no JVM. Raises StateRefused, TableRefused or CommitFailed.
     """
     attempt = partial(_follow_unchanged, resources)
-    while until_alone(resources, attempt):
+    while (due := until_alone(resources, attempt)) is not None and not due.needs_spark:
         pass
-    return due_span(resources)
+    return due
 
 
-def _follow_unchanged(resources: PipelineResources) -> bool:
+def _follow_unchanged(resources: PipelineResources) -> DueSpan | None:
+    """The due span; it is followed if that needs no Spark."""
     due = due_span(resources)
-    if due is None or due.needs_spark:
-        return False
-    log.info("%s: state: %s", resources.spec.pipeline, make_unchanged(resources, due))
-    return True
+    if due is not None and not due.needs_spark:
+        log.info("%s: state: %s", resources.spec.pipeline, make_unchanged(resources, due))
+    return due
 
 
 def _follow(resources: PipelineResources, lake: FindLake) -> Followed | None:
