@@ -51,6 +51,9 @@ def test_a_refresh_that_is_killed_is_made_by_the_next_run(
         put(trips, (0, "b"), (1, "gone"), (7, "new"))
     done = strike(trips, point, "kill")
     assert done.returncode == KILLED, done.stderr
+    if trips.server:
+        # What hangs in a commit holds Delta's lock on the table in that JVM: it lands late.
+        (trips.folder / "commit-goes-on").touch()
     assert trips.process("run").returncode == 0
     is_right(trips)
 
@@ -84,7 +87,7 @@ def test_a_zombie_that_wakes_inside_its_commit_lands_nothing_that_is_older(
     is_right(trips)
 
 
-@pytest.mark.parametrize("point", ["state span known", "state committed"])
+@pytest.mark.parametrize("point", ["state given up", "state computed", "state committed"])
 def test_a_rebuild_that_is_killed_is_completed_by_the_next(faulty: Faulty, point: str) -> None:
     trips = keyed(faulty)
     assert trips.process("run").returncode == 0
@@ -94,4 +97,4 @@ def test_a_rebuild_that_is_killed_is_completed_by_the_next(faulty: Faulty, point
     assert done.returncode == KILLED, done.stderr
     assert trips.process("rebuild", "--execute").returncode == 0
     assert trips.process("run").returncode == 0
-    trips.judge_state(deletes=lambda row: row["v"] == "a")
+    trips.judge_state(deletes=lambda row: row["v"] == "a", anew=True)

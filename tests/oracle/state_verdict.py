@@ -59,13 +59,13 @@ def judge_state(
     *,
     collected: bool = False,
     caught_up: bool = True,
-    put_back: bool = False,
+    anew: bool = False,
 ) -> list[str]:
     """What is wrong with the state table, a sentence each; nothing if it is right.
 
     `collected`: keys whose greatest row deletes may be absent. `caught_up`: the newest state is
-    that of the newest data, too. `put_back`: an older copy of the data table took its place, and
-    what was claimed before the last rebuild may be about the other one.
+    that of the newest data, too. `anew`: what was claimed before the last rebuild was by other
+    rules, or about a data table of which an older copy has taken the place since.
 
     `rules` see moments as microseconds since 1970, days as days.
     Raises Unjudgeable if the newest versions cannot be read.
@@ -82,7 +82,7 @@ def judge_state(
     if not found:
         return [f"{state.root}: expected a commit with the id sluice:{pipeline}:state, found none"]
     ranks = topic_id_ranks(warehouse, table, pipeline)
-    if put_back:
+    if anew:
         found = found[max(at for at, each in enumerate(found) if each.rebuilds) :]
     judged = StateTable(rules, ranks, collected, data, state, found)
     return list(_violations(judged, caught_up))

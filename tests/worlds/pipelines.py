@@ -195,7 +195,7 @@ class Installed:
     ) -> list[str]:
         """What the oracle says of the state table. Without `rules` by the spec's, and `deletes`.
 
-        `said` is `collected`, `caught_up`.
+        `said` is `collected`, `caught_up`, `anew`.
         """
         rules = rules or rules_of(self.keys, self.data, deletes)
         return judge_state(self.warehouse, self.name, self.name, rules, **said)

@@ -171,7 +171,7 @@ def test_an_older_copy_of_the_data_table_is_put_back(trips: Installed) -> None:
     made_anew(trips)
     trips.run()
     refreshed(trips)
-    assert is_right(trips, put_back=True)
+    assert is_right(trips, anew=True)
 
 
 def test_the_data_table_is_created_anew(trips: Installed) -> None:
