@@ -187,3 +187,24 @@ def test_a_log_whose_commits_are_gone_is_computed_whole(trips: Installed) -> Non
     (followed,) = trips.open().refresh()
     assert followed.span.kind == "everything"
     assert state_rows(trips) == {1: ("b", False), 2: ("c", False)}
+
+
+def test_what_changed_in_the_state_is_in_its_feed_once_others_have_set_that(
+    trips: Installed,
+) -> None:
+    put(trips, 1, {"v": "a"})
+    put(trips, 2, {"v": "a"}, partition=1)
+    trips.run()
+    refreshed(trips)
+    state_sql(trips, "ALTER TABLE {state} SET TBLPROPERTIES (delta.enableChangeDataFeed = true)")
+    put(trips, 1, {"v": "b"})
+    trips.run()
+    refreshed(trips)
+    uri = str(trips.warehouse / "trips__state")
+    after = DeltaTable(uri).version()
+    feed = trips.session().read.format("delta").option("readChangeFeed", "true")
+    rows = feed.option("startingVersion", str(after)).load(uri).collect()
+    assert sorted((row["_change_type"], row["v"]) for row in rows) == [
+        ("update_postimage", "b"),
+        ("update_preimage", "a"),
+    ]
