@@ -146,4 +146,10 @@ def _commits(file: Path) -> list[Told]:
     ids = [(e["txn"]["appId"], e["txn"]["version"]) for e in actions if "txn" in e]
     told = [e["commitInfo"].get("userMetadata") for e in actions if "commitInfo" in e]
     read = [StateCommit.read(each) for each in told]
-    return [{"ids": ids, "told": [e and replace(e, data_table_id="") for e in read]}]
+    return [{"ids": ids, "told": [e and _shared(e) for e in read]}]
+
+
+def _shared(commit: StateCommit) -> StateCommit:
+    """Without what is each table's own: its id, and its log's bytes."""
+    known = None if commit.log_commit is None else 0
+    return replace(commit, data_table_id="", log_commit=known)
