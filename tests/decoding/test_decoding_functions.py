@@ -34,8 +34,9 @@ for extensions in each:
     require_decoding(spark, spec(type="raw"))
     any_json = "try_parse_json(decode(value, 'UTF-8'))"
     derived, only = {"derived": {"a": any_json}}, {"only": {"header": "kind", "value": "a"}}
-    needy = spec(type="avro", registry="r"), spec(derived, type="raw"), spec(only, type="raw")
-    for each in needy:
+    state = {"state": {"key": ["_key"]}}
+    raw = [spec(more, type="raw") for more in (derived, only, state)]
+    for each in spec(type="avro", registry="r"), *raw:
         try:
             require_decoding(spark, each)
             print("taken")
@@ -55,7 +56,8 @@ REFUSED = "expected the jars of this Sluice on Spark's class path, and sluice.De
 def told(class_path: str, *extensions: str) -> list[str]:
     """What a Spark with these jars says to each setting: one process, sessions one by one.
 
-    Each is asked twice: for records that are decoded, and for raw ones of one kind among several.
+    Each is asked for records that are decoded, and for raw ones: of one kind among several, or with
+    a state table.
     """
     asking = [sys.executable, "-c", ASKING, class_path, *extensions]
     tuned = {**os.environ, **JAVA_TUNING}
@@ -67,10 +69,10 @@ def told(class_path: str, *extensions: str) -> list[str]:
 
 def test_a_spark_without_our_extension_is_refused_and_one_with_it_is_taken() -> None:
     found = told(f"{JARS}/*", "", OURS)
-    assert [REFUSED in each for each in found[:3]] == [True] * 3
-    assert found[3:] == ["taken"] * 3
+    assert [REFUSED in each for each in found[:4]] == [True] * 4
+    assert found[4:] == ["taken"] * 4
 
 
 def test_a_spark_without_protobuf_java_is_refused() -> None:
     found = told(str(JARS / "sluice.jar"), OURS)
-    assert [REFUSED in each for each in found] == [True] * 3
+    assert [REFUSED in each for each in found] == [True] * 4

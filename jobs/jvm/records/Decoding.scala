@@ -3,6 +3,8 @@ package sluice
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
+import org.apache.spark.sql.catalyst.expressions.aggregate.BloomFilterAggregate
+import org.apache.spark.util.sketch.BloomFilter
 
 /** Decoding: the functions that read a record's bytes as a struct, in one pass that checks them too.
   *
@@ -18,6 +20,8 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
   *  - `sluice_noted(noted, dropped, topic, partition, offset)` is no record's, but a task's (Noted)
   *  - `sluice_connect_decimal(bytes, precision, scale)` is no record's, but a field's
   *  - `sluice_variant(text)` nor is this one: it reads JSON text
+  *  - `sluice_key_filter(hash, keys)`, of about so many, and `sluice_may_hold(filter, hash)` are a
+  *    state table's (MayHold)
   *
   * `record` is a struct of the bytes and, where `frames` (as in Frames) is not empty, the headers; all
   * others are literals. `columns` is Spark's own JSON of a struct, `at` where the record is within the
@@ -71,5 +75,11 @@ class Decoding extends SparkSessionExtensionsProvider {
       RecordName(given(0), text(given(1)))
     }
     add("sluice_noted", classOf[Noted], 5)(Noted(_))
+    add("sluice_key_filter", classOf[BloomFilterAggregate], 2) { given =>
+      new BloomFilterAggregate(given(0), given(1))
+    }
+    add("sluice_may_hold", classOf[MayHold], 2) { given =>
+      MayHold(given(1), BloomFilter.readFrom(given(0).eval().asInstanceOf[Array[Byte]]))
+    }
   }
 }

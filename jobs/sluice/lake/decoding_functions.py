@@ -27,6 +27,7 @@ sluice_json_change(struct(X''), {_NO_COLUMNS}, '', '', '', false, 'fails'),
 sluice_connect_decimal(X'', 38, 0),
 sluice_variant(''),
 sluice_noted(false, false, '', 0, 0L),
+(SELECT sluice_key_filter(0L, 1L)),
 sluice_json_value(struct(X''), {_NO_COLUMNS}, '', '', false),
 sluice_protobuf(struct(X''), {_NO_COLUMNS}, '', 'CggKAWEiAwoBTQ==', 'M')"""
 # No extension; no jar; an older one before it.
@@ -53,7 +54,8 @@ def require_decoding(spark: SparkSession, spec: PipelineSpec) -> None:
 
 def _needs_ours(spec: PipelineSpec) -> bool:
     forms = spec.formats.by_source.values()
-    if spec.only is not None or not all(map(_is_plain, forms)):
+    # The MERGE of a state table has one of ours too.
+    if spec.only is not None or spec.state is not None or not all(map(_is_plain, forms)):
         return True
     return any(f"{OUR_VARIANT}(" in each.sql for each in spec.shape.added)
 

@@ -12,12 +12,14 @@ from pyspark.sql import DataFrame, SparkSession
 from sluice.derived.written_values import text_of
 from sluice.failpoints import reach
 from sluice.lake.batch_commit import naming_conflicts
+from sluice.lake.decoding_functions import require_decoding
 from sluice.lake.port import StateAttempt
 from sluice.lake.state.both_tables import BothTables
 from sluice.lake.state.differing_keys import differing_keys
+from sluice.lake.state.key_filter import key_filter
 from sluice.lake.state.session_apart import committing, session_apart, telling
 from sluice.lake.state.state_creation import create_state_table
-from sluice.lake.state.state_rows import Made, StateRows
+from sluice.lake.state.state_rows import FEW, Made, StateRows
 from sluice.lake.state.truncations import with_truncations
 from sluice.lake.table_alignment import property_list
 from sluice.progress.resources import PipelineResources
@@ -28,8 +30,12 @@ from sluice.state_table.counts import StateCounts
 
 @contextmanager
 def spark_state(spark: SparkSession, resources: PipelineResources) -> Iterator[SparkState]:
-    """The state table, in a session of its own."""
+    """The state table, in a session of its own.
+
+    Raises SettingsError if Spark lacks our functions.
+    """
     with session_apart(spark, resources.spec) as apart:
+        require_decoding(apart, resources.spec)
         yield SparkState(apart, resources)
 
 
@@ -94,13 +100,15 @@ class SparkState:
         newer = f" AND {order.of('s')} >= {order.of('t')}"
         is_newer = newer if attempt.span.kind == "appended" else ""
         evolving = "WITH SCHEMA EVOLUTION " if attempt.gives_columns else ""
-        told = attempt.commit.counted(counts)
+        told, on = attempt.commit.counted(counts), order.same_key("t", "s")
+        if counts.changed <= FEW:
+            on += f" AND {key_filter(rows, attempt.rules.key, counts.changed, 't')}"
         rows.createOrReplaceTempView(view)
         try:
             with committing(self.spark, self._app_id, told.data_version, told.text):
                 self.spark.sql(
                     f"MERGE {evolving}INTO delta.`{self.resources.state.uri}` AS t"
-                    f" USING {view} AS s ON {order.same_key('t', 's')}"
+                    f" USING {view} AS s ON {on}"
                     " WHEN MATCHED AND s._deleted IS NULL THEN DELETE"
                     f" WHEN MATCHED{is_newer} THEN UPDATE SET *"
                     " WHEN NOT MATCHED AND s._deleted IS NOT NULL THEN INSERT *"
