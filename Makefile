@@ -46,7 +46,7 @@ test-contracts: setup  ## Hold the tests' lake without Spark, and Spark's, to on
 test-fast: setup  ## The quick tests only: values and DAG rules, in forty seconds
 	$(PYTEST) $(AT_ONCE) 2 -m 'not patient' --hypothesis-profile=quick tests/unit tests/airflow/rules
 
-test-recipes: setup  ## Run every command of docs/operations.md, and every page of docs/sources; PART=1/2: some
+test-recipes: setup  ## Run every command of docs/operations.md, every page of docs/sources, and the specs of docs/state.md; PART=1/2: some
 	SLUICE_TEST_PART=$(PART) $(PYTEST) tests/recipes
 
 test-benches: setup  ## Run each benchmark with a few records; PART=2/4: some
