@@ -79,12 +79,14 @@ def land(scene: Scene, page: SourcePage, trips: Installed) -> None:
     trips.write_spec(**{"quarantine": {"max_ratio": 1}, **scene.spec})
     page.write_files(trips.spec_file.parent)
     trips.run()
+    trips.open().refresh()
 
 
 def shown(scene: Scene, trips: Installed, spark: SparkSession) -> None:
     """The queries find the results of the page, which shows what is in quarantine, too."""
-    quarantine = f"{trips.name}__quarantine"
-    for name in [trips.name, quarantine] if trips.quarantined() else [trips.name]:
+    quarantine, state = f"{trips.name}__quarantine", f"{trips.name}__state"
+    besides = [quarantine] * bool(trips.quarantined()) + [state] * ("state" in scene.spec)
+    for name in [trips.name, *besides]:
         frame = spark.read.format("delta").load(str(trips.warehouse / name))
         frame.createOrReplaceTempView(name)
     for query in scene.queries:
@@ -108,12 +110,16 @@ def answer(query: Query, spark: SparkSession) -> list[str]:
 
 
 def exact(scene: Scene, trips: Installed) -> None:
-    """The queries have compared the fields; here, each record is in one of the tables, once."""
+    """The queries have compared the fields; here, each record is in one of the tables, once.
+
+    A state table is compared with its data table.
+    """
     refused = {each["value"] for each in trips.quarantined()}
     stored = {each["_offset"] for each in trips.rows() + trips.quarantined()}
     kinds: dict[str, Any] = {}
     if "only" in scene.spec:
         kinds = {"keeps": lambda record: record["offset"] in stored}
     trips.judge(decode=lambda value: None if value in refused else {}, fields=False, **kinds)
-    done = trips.sluice("verify")
-    assert done.returncode == 0, done.stdout + done.stderr
+    verdict = trips.open().verify(lambda wanted, offset: None)
+    assert verdict.is_exact, verdict
+    assert (verdict.state is not None) == ("state" in scene.spec)
