@@ -1,4 +1,4 @@
-"""History: the newest batches with their receipts, the newest resets and losses."""
+"""History: the newest batches with their receipts, resets and losses, refreshes of the state."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sluice.offsets.origin import Origin
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Reset, Resets
 from sluice.offsets.spec_edition import SpecEdition
+from sluice.operations.state_history import StateHistory, read_state_history
 from sluice.progress.committed import losses_that_count, newest_receipts
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
@@ -82,12 +83,16 @@ class LossEvent:
 
 @dataclass(frozen=True)
 class PipelineHistory:
-    """The newest events of each kind, latest last, and how many older ones there are."""
+    """The newest events of each kind, latest last, and how many older losses there are.
+
+    `state` is None for a pipeline without a state table.
+    """
 
     batches: tuple[SettledBatch, ...]
     resets: tuple[Reset, ...]
     losses: tuple[LossEvent, ...]
     older_losses: int
+    state: StateHistory | None = None
 
 
 def read_history(resources: PipelineResources, newest: int) -> PipelineHistory:
@@ -99,6 +104,7 @@ def read_history(resources: PipelineResources, newest: int) -> PipelineHistory:
         tuple(_fenced_resets(lane.resets, lane.generation)[-newest:]),
         tuple(losses[-newest:]),
         max(0, len(losses) - newest),
+        read_state_history(resources, newest),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sluice.state_table.commits import REBUILDING, StateCollection, StateCommit
 
@@ -16,7 +17,8 @@ from sluice.state_table.commits import REBUILDING, StateCollection, StateCommit
 class StateVersion:
     """A version of the state table: what its commit was, and what it says if it is ours.
 
-    `stands_at` is the version of its transaction id there, if it has it.
+    `stands_at` is the version of its transaction id there, if it has it; `at` is when it was
+    committed, by the writer's clock.
     """
 
     version: int
@@ -25,6 +27,7 @@ class StateVersion:
     stands_at: int | None = None
     commit: StateCommit | None = None
     collection: StateCollection | None = None
+    at: datetime | None = None
 
     def collects(self, data_table_id: str) -> bool:
         """Whether it took nothing but deleted keys of that log away, as it says itself."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
 
@@ -155,6 +156,12 @@ def _commit(table: DeltaTable, version: int, actions: Actions) -> TableCommit:
 
 def info_of(actions: Actions) -> dict[str, Any]:
     return next((each["commitInfo"] for each in actions if "commitInfo" in each), {})
+
+
+def written_at(info: Mapping[str, Any]) -> datetime | None:
+    """When a commit was made, by the writer's clock; None where its commitInfo does not say."""
+    milliseconds = info.get("timestamp")
+    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def _restored(table: DeltaTable, version: int, parameters: dict[str, Any]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -28,7 +28,13 @@ from sluice.tables.batch_commits import (
     logged_batch,
     named_ranges,
 )
-from sluice.tables.commits import OthersCommits, commit_info, commit_infos, commits_after
+from sluice.tables.commits import (
+    OthersCommits,
+    commit_info,
+    commit_infos,
+    commits_after,
+    written_at,
+)
 from sluice.tables.doubt_marks import mark_topics, marked_topics
 from sluice.tables.foreign_commits import (
     TableCommit,
@@ -167,12 +173,12 @@ class LogSnapshot:
     def committed_at(self, batch: Batch) -> datetime | None:
         """When a batch was committed, by the writer's clock; None when the log has lost it."""
         found = self._find(batch)
-        return None if found is None else _written_at(found[1])
+        return None if found is None else written_at(found[1])
 
     def written_at(self, version: int) -> datetime | None:
         """When a version was committed, by the writer's clock; None when the log has lost it."""
         told = None if self._table is None else commit_info(self._table, version)
-        return None if told is None else _written_at(told)
+        return None if told is None else written_at(told)
 
     def landed_in(self, batch: Batch) -> int:
         """The version a committed batch landed in; the last one lost if the log has lost that.
@@ -237,8 +243,3 @@ class LogSnapshot:
             (each for each in commit_infos(self._table, self._others) if batch_of(each[1]) == mine),
             None,
         )
-
-
-def _written_at(commit: Mapping[str, Any]) -> datetime | None:
-    milliseconds = commit.get("timestamp")
-    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)

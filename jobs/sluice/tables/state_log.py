@@ -15,7 +15,7 @@ from sluice.state_table.collected import COLLECTED, Collected
 from sluice.state_table.commits import REBUILDING, StateCollection, StateCommit, app_id
 from sluice.state_table.rules import StateRules
 from sluice.state_table.standing import FoundState, StateVersion
-from sluice.tables.commits import FILES, commit_lines, info_of
+from sluice.tables.commits import FILES, commit_lines, info_of, written_at
 from sluice.tables.empty_commit import commit_only_ids
 from sluice.tables.ownership import owner_of
 from sluice.tables.refusals import reading, reading_log
@@ -109,29 +109,30 @@ class StateSnapshot:
 
     def _versions(self) -> Iterator[StateVersion]:
         """The newest versions, back to those that were judged before the newest commit of ours."""
-        assert self._table is not None
-        files, judged = files_of_table(self.uri), -1
-        for version in range(self._table.version(), -1, -1):
-            found = _version(files, version, self._app_id)
-            if found is None:
-                return
+        judged = -1
+        for found in self.versions():
             yield found
-            if found.stands_at is not None and (version <= judged or _is_whole(found)):
+            if found.stands_at is not None and (found.version <= judged or _is_whole(found)):
                 return
             # A commit may be based on a later version of a table that is gone: the one before it
             # shows that.
             if found.commit is not None:
                 judged = max(judged, found.commit.state_version or -1)
 
-    def commits(self, above: int) -> Iterator[StateVersion]:
-        """Our commits of the versions above one, newest first, back to one that wrote all anew."""
-        newest = -1 if self._table is None else self._table.version()
-        files = None if self._table is None else files_of_table(self.uri)
-        for version in range(newest, above, -1):
-            assert files is not None
+    def versions(self, above: int = -1) -> Iterator[StateVersion]:
+        """The versions above one, newest first, as far back as the log goes."""
+        if self._table is None:
+            return
+        files = files_of_table(self.uri)
+        for version in range(self._table.version(), above, -1):
             found = _version(files, version, self._app_id)
             if found is None:
                 return
+            yield found
+
+    def commits(self, above: int) -> Iterator[StateVersion]:
+        """Our commits of the versions above one, newest first, back to one that wrote all anew."""
+        for found in self.versions(above):
             if found.commit is not None:
                 yield found
             if _is_whole(found):
@@ -179,4 +180,5 @@ def _version(files: PyFileSystem, version: int, wanted: str) -> StateVersion | N
     told, operation = info.get("userMetadata"), info.get("operation", "commit without a name")
     ours = StateCommit.read(told) if wanted in ids else None
     collection = None if ids else StateCollection.read(told)
-    return StateVersion(version, operation, changes, ids.get(wanted), ours, collection)
+    by_id = ids.get(wanted), ours, collection
+    return StateVersion(version, operation, changes, *by_id, written_at(info))

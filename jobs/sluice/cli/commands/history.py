@@ -1,4 +1,4 @@
-"""`sluice history`: the newest batches with their counts, the newest resets and losses."""
+"""`sluice history`: the newest batches with their counts, resets, losses, refreshes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sluice.cli.caller import open_named
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.batches import batch_lines, edition_document
 from sluice.cli.views.resets import recorded_document, reset_document, reset_told
+from sluice.cli.views.states import print_refreshes, state_history_document
 from sluice.offsets.filtered import as_key
 from sluice.offsets.losses import Loss
 from sluice.offsets.quantities import format_count, format_moment, format_ranges
@@ -35,6 +36,9 @@ def history(pipeline: str, newest: int, batch: str | None, as_json: bool) -> Non
 
     `took` is the time from a batch's plan to its receipt. Losses are offsets that were passed over,
     or dropped from quarantine, with their causes.
+
+    If there is a state table, its newest refreshes come last: the versions of the data table that
+    each has followed, and what that did.
     """
     from sluice.operations.history import read_batch, read_history
 
@@ -53,6 +57,8 @@ def history(pipeline: str, newest: int, batch: str | None, as_json: bool) -> Non
         click.echo(f"lost: {format_count(found.older_losses, 'older event')}; -n shows more")
     for event in found.losses:
         click.echo(_loss_told(event))
+    if found.state is not None:
+        print_refreshes(pipeline, found.state)
 
 
 def _show_batch(pipeline: str, found: KnownBatch, as_json: bool) -> None:
@@ -77,6 +83,7 @@ def _document(pipeline: str, found: PipelineHistory) -> dict[str, object]:
         "batches": [_batch(each) for each in found.batches],
         "resets": [reset_document(each) for each in found.resets],
         "losses": [_loss(each) for event in found.losses for each in event.losses],
+        **({"state": state_history_document(found.state)} if found.state else {}),
     }
 
 

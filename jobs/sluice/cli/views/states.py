@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from sluice.offsets.quantities import format_count, format_size
+import click
+
+from sluice.cli.output import print_table
+from sluice.offsets.quantities import format_count, format_moment, format_size
 
 if TYPE_CHECKING:
     from sluice.operations.rebuild import Rebuild
+    from sluice.operations.state_history import StateHistory, StateRefresh
     from sluice.state_table.rules import StateRules
     from sluice.tables.table_size import TableSize
 
@@ -67,4 +71,45 @@ def rebuild_document(found: Rebuild) -> dict[str, object]:
         "order_by": list(rules.order_by),
         "deleted_when": rules.deleted_when,
         "done": None if found.done is None else found.done.as_dict(),
+    }
+
+
+def print_refreshes(pipeline: str, found: StateHistory) -> None:
+    """Print the newest refreshes, or why they are unknown."""
+    if found.unknown:
+        click.echo(f"state table: unknown: {found.unknown}")
+        return
+    print_table(
+        f"{pipeline}: newest refreshes of the state table",
+        ("version", "of the data table", "rows", "committed (UTC)"),
+        [
+            (
+                each.version,
+                each.followed,
+                each.told.counts,
+                format_moment(each.at) if each.at else None,
+            )
+            for each in found.refreshes
+        ],
+        prose=("rows",),
+    )
+
+
+def state_history_document(found: StateHistory) -> dict[str, object]:
+    """The same for programs."""
+    return {
+        "refreshes": [_refresh_document(each) for each in found.refreshes],
+        "unknown": found.unknown or None,
+    }
+
+
+def _refresh_document(refresh: StateRefresh) -> dict[str, object]:
+    told = refresh.told
+    return {
+        "version": refresh.version,
+        "after": told.after,
+        "data_version": told.data_version,
+        "kind": told.kind,
+        **told.counts.as_dict(),
+        "committed_at": refresh.at.isoformat() if refresh.at else None,
     }
