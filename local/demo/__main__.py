@@ -30,7 +30,7 @@ from local.demo.report import Run, report
 from local.embedded.airflow_client import DagRun
 from local.embedded.airflow_processes import ROOT, Airflow, connections
 from local.embedded.broker import Broker
-from local.embedded.guard import is_spark
+from local.embedded.guard import spark_jvms
 from local.embedded.spark_server import SparkServer
 
 FOLDER = ROOT / "build" / "demo"
@@ -143,7 +143,7 @@ class Demo:
         return found
 
     def _jvms(self) -> list[psutil.Process]:
-        return [member for member in self._airflow.family() if is_spark(member)]
+        return spark_jvms(member.pid for member in self._airflow.family())
 
     def _files(self) -> set[Path]:
         return set(self._table.glob("**/*.parquet"))

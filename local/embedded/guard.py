@@ -115,8 +115,18 @@ def still_there(pids: Iterable[int]) -> list[psutil.Process]:
 
 
 def spark_jvms(pids: Iterable[int]) -> list[psutil.Process]:
-    """Spark's JVMs among these."""
-    return [process for process in still_there(pids) if is_spark(process)]
+    """Spark's JVMs among these, without the copy that one is while it starts another program."""
+    found = {each.pid: each for each in still_there(pids) if is_spark(each)}
+    return [each for each in found.values() if parent_of(each) not in found]
+
+
+def parent_of(process: psutil.Process) -> int | None:
+    """The id of its parent; None once it has ended."""
+    try:
+        parent: int = process.ppid()
+    except psutil.NoSuchProcess:
+        return None
+    return parent
 
 
 def spawn(command: list[str]) -> int:

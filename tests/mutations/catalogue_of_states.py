@@ -63,10 +63,10 @@ STATE_SEEN_BY_TESTS = (
     SeenByTest(
         "takes a state commit's own base for judged",
         "sluice/tables/state_log.py",
-        "            if found.stands_at is not None and (found.version <= judged or _is_whole(found)):\n",
+        "            if found.stands_at is not None and (found.version <= judged",
         "            if found.commit is not None:\n"
         "                judged = max(judged, found.commit.state_version or -1)\n"
-        "            if found.stands_at is not None and (found.version <= judged or _is_whole(found)):\n",
+        "            if found.stands_at is not None and (found.version <= judged",
         "tests/simulation/test_states_that_others_touch.py::"
         "test_a_late_refresh_on_an_older_copy_of_the_state_is_noticed",
     ),

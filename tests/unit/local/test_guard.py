@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from local.embedded.guard import Guarded, spark_jvms
@@ -56,3 +57,27 @@ def test_a_process_that_has_ended_is_no_jvm_of_spark() -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     assert spark_jvms([ended.pid]) == []
+
+
+# As Spark's JVM does for the moment in which it starts another program.
+COPIES_ITSELF = """
+import os, sys, time
+child = os.fork()
+if child:
+    print(child, flush=True)
+time.sleep(60)
+"""
+
+
+def test_the_copy_that_a_jvm_makes_of_itself_is_no_other_jvm() -> None:
+    words = ["java", "-c", COPIES_ITSELF, "org.apache.spark.deploy.SparkSubmit"]
+    jvm = subprocess.Popen(words, executable=sys.executable, stdout=subprocess.PIPE, text=True)
+    assert jvm.stdout
+    copy = psutil.Process(int(jvm.stdout.readline()))
+    try:
+        assert copy.cmdline() == words
+        assert [each.pid for each in spark_jvms([copy.pid, jvm.pid])] == [jvm.pid]
+    finally:
+        copy.kill()
+        jvm.kill()
+        jvm.communicate()
