@@ -64,6 +64,8 @@ class StateStage(Stage):
         pipeline = self.pipeline
         with pipeline.engine.state(pipeline.resources) as lake:
             self.said.append(lake.differing(self.due, most))
+            version = self.pipeline.resources.state.snapshot().version
+            self.said.append(lake.deleted(version or 0))
 
     def put(
         self,

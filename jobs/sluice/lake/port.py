@@ -210,6 +210,9 @@ class StateLake(Protocol):
         The attempt's commit names the version of the state table.
         """
 
+    def deleted(self, version: int) -> int:
+        """How many deleted keys that version of the state table has: they wait to be collected."""
+
     def collect(self, collected: Collected, told: StateCollection) -> int:
         """Take the rows of deleted keys below these offsets away in one commit; how many they are.
 

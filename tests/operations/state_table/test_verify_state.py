@@ -78,9 +78,10 @@ def test_an_exact_state_is_exact_and_one_behind_is_compared_at_its_version(
     document = verdict_document("trips", found)["state"]
     assert isinstance(document, dict)
     assert (document["stands_at"], document["behind"], document["differing"]) == (at, 1, 0)
-    assert f"state table: at version {at} of the data table, 1 version behind" in "\n".join(
-        verdict_lines("trips", found)
-    )
+    assert document["deleted_keys"] == 2
+    lines = "\n".join(verdict_lines("trips", found))
+    assert f"state table: at version {at} of the data table, 1 version behind" in lines
+    assert ": exact; 2 deleted keys not collected" in lines
 
 
 def test_each_planted_fault_is_found_by_its_key_as_the_oracle_finds_it(trips: Installed) -> None:

@@ -82,6 +82,11 @@ class WrittenState:
                 found.append(f"{_shown((of_log or of_state)[0], names)}: {told}")
         return len(found), sorted(found)[:most]
 
+    def deleted(self, version: int) -> int:
+        """How many deleted keys that version of the state table has: they wait to be collected."""
+        table = TableState(self.resources.state.uri, version)
+        return sum(row["_deleted"] for row in rows_of(table, table.files))
+
     def collect(self, collected: Collected, told: StateCollection) -> int:
         """Take the rows of deleted keys below these offsets away; how many they are."""
         uri = self.resources.state.uri

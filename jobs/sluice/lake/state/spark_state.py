@@ -72,6 +72,11 @@ class SparkState:
         tables = self._tables(attempt.from_everything(None))
         return differing_keys(with_truncations(tables), most)
 
+    def deleted(self, version: int) -> int:
+        """How many deleted keys that version of the state table has: they wait to be collected."""
+        at = self.spark.read.format("delta").option("versionAsOf", str(version))
+        return at.load(self.resources.state.uri).where("_deleted").count()
+
     def collect(self, collected: Collected, told: StateCollection) -> int:
         """Take the rows of deleted keys below these offsets away; how many they are."""
         uri = self.resources.state.uri

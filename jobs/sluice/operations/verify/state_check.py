@@ -6,7 +6,7 @@ This starts Spark, for pipelines with a state table alone, and reads the whole d
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sluice.errors import SluiceError, first_said
 from sluice.lake.port import (
@@ -38,13 +38,15 @@ class StateVerdict:
     """A state table beside its log, compared at the version at which it stands.
 
     `differing` counts the keys with another row than the log says, None where none was compared,
-    and `keys` are the first of them with what is wrong. `problem` is why the table is not exact,
-    with the next move; one that is merely behind is.
+    and `keys` are the first of them with what is wrong. `deleted` counts its rows of deleted keys,
+    which wait to be collected. `problem` is why the table is not exact, with the next move; one that
+    is merely behind is.
     """
 
     status: StateStatus
     differing: int | None = None
     keys: tuple[str, ...] = ()
+    deleted: int | None = None
     problem: Advice | None = None
 
     @property
@@ -56,7 +58,9 @@ class StateVerdict:
         found = str(self.status)
         if self.differing is not None:
             keys = format_count(self.differing, "key")
-            return f"{found}: {keys} differ from it" if self.differing else f"{found}: exact"
+            found += f": {keys} differ from it" if self.differing else ": exact"
+        if self.deleted:
+            found += f"; {format_count(self.deleted, 'deleted key')} not collected"
         return found
 
 
@@ -94,8 +98,10 @@ def _compared(
         return StateVerdict(status)
     log.info("%s: comparing with version %d", standing.table.uri, standing.stands_at)
     differing, keys = state.differing(_attempt(lane, standing, standing.stands_at), _SHOWN)
+    assert standing.table.version is not None, "it stands at a version"
+    deleted = state.deleted(standing.table.version)
     if not differing:
-        return StateVerdict(status, 0)
+        return StateVerdict(status, 0, deleted=deleted)
     named = format_count(differing, "key")
     why = advice(
         f"{standing.table.uri}: expected the newest row of each key of the data table at version"
@@ -103,7 +109,7 @@ def _compared(
         Move("rebuild", (resources.spec.pipeline, "--execute")),
         " makes it anew from the data table.",
     )
-    return StateVerdict(status, differing, tuple(keys), why)
+    return StateVerdict(status, differing, tuple(keys), deleted, why)
 
 
 def _attempt(lane: LaneState, standing: StateStanding, at: int) -> StateAttempt:
@@ -120,7 +126,7 @@ def _foreseen(resources: PipelineResources, found: StateVerdict, state: StateLak
         state.foresee(due.attempt)
     except (NoOrder, RowWithoutKey, TruncationWithoutOrder) as problem:
         why = advice(stopped(resources, due, problem))
-        return StateVerdict(found.status, found.differing, found.keys, why)
+        return replace(found, problem=why)
     return found
 
 
