@@ -68,13 +68,21 @@ def _info(found: Told) -> Told:
         "parameters": parameters,
         "metrics": {key: value for key, value in metrics.items() if key in _METRICS},
         "sizes": sorted(key for key in metrics if key in _SIZES),
-        "userMetadata": _parsed(found.get("userMetadata")),
+        "userMetadata": _without_digest(_parsed(found.get("userMetadata"))),
         **{key: found.get(key) for key in ("readVersion", "isolationLevel", "isBlindAppend")},
     }
 
 
 def _parsed(text: Any) -> Any:
     return json.loads(text) if isinstance(text, str) and text.startswith(("{", "[")) else text
+
+
+def _without_digest(told: Any) -> Any:
+    """Of the commit that a batch is based on only the version: its bytes are each writer's."""
+    if not isinstance(told, dict) or "based_on" not in told.get("sluice", {}):
+        return told
+    based_on = {"version": told["sluice"]["based_on"]["version"]}
+    return {**told, "sluice": {**told["sluice"], "based_on": based_on}}
 
 
 def _metadata(found: Told) -> Told:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 from sluice.errors import CommitConflict, CommitFailed, TableRefused
 from sluice.lake.port import BatchAttempt, Engine, Lake
+from sluice.offsets.batches import Mode
 from sluice.progress.resources import PipelineResources
 
 from tests.contracts import intruders
@@ -173,6 +174,37 @@ def test_a_batch_lands_in_no_other_table_than_it_was_prepared_for(
     assert DeltaTable(stage.trips.data).version() == 0
     stage.land(replace(append, table_id=str(DeltaTable(stage.trips.data).metadata().id)))
     assert DeltaTable(stage.trips.data).version() == 1
+
+
+@pytest.mark.parametrize("lake", BOTH)
+@pytest.mark.parametrize("mode", ["append", "replace"])
+def test_a_batch_lands_in_no_copy_that_takes_the_place_of_the_table_beneath_its_write(
+    told: Callable[..., Installed], lake: Callable[[Installed], Stage], mode: Mode
+) -> None:
+    """The copy has as many versions, and the batch's rows: another attempt has landed them."""
+    stage = lake(told())
+    for number, (start, end) in enumerate(((0, 5), (5, 10)), start=1):
+        stage.land(stage.attempt(number, (0, start, end)))
+    lane = "forward" if mode == "append" else "backfill"
+    late = stage.attempt(3 if mode == "append" else 1, (0, 5, 10), mode=mode, lane=lane)
+
+    rows, copy = DeltaTable(stage.trips.data).to_pyarrow_table(), stage.trips.folder / "copy"
+    for part in (rows[:0], rows[:5], rows[5:]):
+        write_deltalake(copy, part, mode="append")
+    for each in copy.glob("*.parquet"):
+        each.rename(stage.trips.data / each.name)
+
+    def copied() -> None:
+        log = stage.trips.data / "_delta_log"
+        log.rename(stage.trips.folder / "before")
+        (copy / "_delta_log").rename(log)
+
+    refused = pytest.raises(CommitFailed, match="expected the log that the write was begun on")
+    with coming_between(stage, copied, stage.trips.data) as beside, refused:
+        beside.land(late)
+    there = DeltaTable(stage.trips.data)
+    assert there.version() == 2
+    assert sorted(there.to_pyarrow_table()["_offset"].to_pylist()) == [*range(10)]
 
 
 def loses_a_row(resources: PipelineResources) -> Engine:

@@ -53,10 +53,14 @@ def one_commit(
     version: int,
     store: str = "sluice.LinkLogStore",
     jars: str = CLASS_PATH,
+    told: str = "",
 ) -> str:
-    """What a JVM says that makes this commit: `landed`, or the condition of what refused it."""
+    """What a JVM says that makes this commit: `landed`, or the condition of what refused it.
+
+    `told` is the commit's `userMetadata`.
+    """
     compile_java(SOURCE.with_name("OneCommit.java"), folder)
-    command = ["java", "-cp", f"{folder}:{jars}", "OneCommit", store, log, str(version)]
+    command = ["java", "-cp", f"{folder}:{jars}", "OneCommit", store, log, str(version), told]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 

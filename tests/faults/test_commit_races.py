@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
+from sluice.tables.batch_commits import batch_metadata
+from sluice.tables.delta_log import DeltaLog
+from sluice.tables.predecessor import BasedOn
 
 from tests.faults.commit_race import commits, one_commit, raced, racers
+from tests.unit.builders import batch, offsets
 
 pytestmark = pytest.mark.spark
 
@@ -37,3 +42,31 @@ def test_a_commit_names_its_predecessor(tmp_path: Path) -> None:
     table.create_checkpoint()
     (log / f"{0:020}.json").unlink()
     assert one_commit(log.as_uri(), tmp_path, 1) == "landed"
+
+
+def test_a_batch_lands_on_no_other_log_than_its_write_was_begun_on(tmp_path: Path) -> None:
+    """Also where others have landed there meanwhile, and log cleanup has removed that version."""
+    folder, ids = tmp_path / "table", pa.schema([("id", pa.int64())])
+    table, log = DeltaTable.create(folder, ids), folder / "_delta_log"
+    begun = DeltaLog(str(folder)).snapshot().log.based_on()
+    assert begun is not None
+
+    def commit(version: int, based_on: BasedOn) -> str:
+        told = batch_metadata(batch(offsets(0, 3)), "an attempt", based_on=based_on)
+        return one_commit(log.as_uri(), tmp_path, version, told=told)
+
+    assert [commit(1, begun), commit(2, begun)] == ["landed", "landed"]
+    ahead = BasedOn(3, begun.digest)
+    assert commit(3, ahead) == "SLUICE_ANOTHER_LOG", "an older copy took its place"
+    table.update_incremental()
+    table.create_checkpoint()
+    (log / f"{0:020}.json").unlink()
+    assert commit(3, begun) == "landed"
+    shutil.rmtree(folder)
+    DeltaTable.create(folder, ids)
+    before = sorted(each.name for each in log.iterdir())
+    assert commit(1, begun) == "SLUICE_ANOTHER_LOG"
+    assert sorted(each.name for each in log.iterdir()) == before
+    others = '{"sluice": {"based_on": "of others"}}'
+    assert one_commit(log.as_uri(), tmp_path, 1, told=others) == "landed"
+    assert one_commit(log.as_uri(), tmp_path, 2, told="based_on: others") == "landed"

@@ -18,7 +18,7 @@ import org.apache.spark.sql.delta.util.DeltaFileOperations.absolutePath
   * committed in between.
   *
   * A commit that adds a file which is not here is refused: a worker has written it elsewhere. So is
-  * one whose predecessor is not here any more.
+  * one whose predecessor is not here any more, or whose batch was prepared on another log.
   */
 class LinkLogStore(settings: Configuration) extends HDFSLogStore(settings) {
 
@@ -32,14 +32,17 @@ class LinkLogStore(settings: Configuration) extends HDFSLogStore(settings) {
       val draft = createTempPath(commit)
       // A draft would make the folder anew.
       Predecessor.require(files, commit)
+      var basedOn = Option.empty[BasedOn]
       try {
         val out = files.create(draft, false)
         try actions.forEachRemaining { action =>
           requireHere(commit, Action.fromJson(action))
+          basedOn = basedOn.orElse(BasedOn.of(action))
           out.write(s"$action\n".getBytes(UTF_8))
         }
         finally out.close()
         Predecessor.require(files, commit)
+        basedOn.foreach(_.require(files, commit))
         Files.createLink(local(commit), local(draft))
       } finally files.delete(draft, false)
     }

@@ -12,16 +12,22 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 object Predecessor {
   private val Version = raw"(\d{20})\.json".r
 
-  def require(files: FileSystem, commit: Path): Unit = commit.getName match {
-    case Version(number) if number.toLong > 0 =>
-      val before = f"${number.toLong - 1}%020d"
-      if (!files.exists(new Path(commit.getParent, s"$before.json")) &&
+  def require(files: FileSystem, commit: Path): Unit =
+    versionOf(commit).filter(_ > 0).map(_ - 1).foreach { before =>
+      if (!files.exists(new Path(commit.getParent, fileOf(before))) &&
         !hasCheckpoint(files, commit.getParent, before))
         throw new Refused("SLUICE_NO_PREDECESSOR", "commit" -> commit.toString)
-    case _ =>
+    }
+
+  /** None where it is not a commit. */
+  def versionOf(commit: Path): Option[Long] = commit.getName match {
+    case Version(number) => Some(number.toLong)
+    case _               => None
   }
 
-  private def hasCheckpoint(files: FileSystem, log: Path, version: String): Boolean =
-    try files.listStatus(log).exists(_.getPath.getName.startsWith(s"$version.checkpoint."))
+  def fileOf(version: Long): String = f"$version%020d.json"
+
+  private def hasCheckpoint(files: FileSystem, log: Path, version: Long): Boolean =
+    try files.listStatus(log).exists(_.getPath.getName.startsWith(f"$version%020d.checkpoint."))
     catch { case _: FileNotFoundException => false }
 }

@@ -82,6 +82,7 @@ def _commit_of(attempt: BatchAttempt, rows: DataFrame) -> DataFrameWriter:
                 attempt.spec,
                 attempt.aside,
                 attempt.filtered,
+                attempt.based_on,
             ),
         )
     )

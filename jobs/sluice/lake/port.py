@@ -20,6 +20,7 @@ from sluice.state_table.commits import RowPlace, StateCollection, StateCommit
 from sluice.state_table.counts import StateCounts
 from sluice.state_table.rules import StateRules
 from sluice.state_table.spans import Span, whole
+from sluice.tables.predecessor import BasedOn
 
 if TYPE_CHECKING:
     from sluice.progress.former_registries import FormerRegistry
@@ -55,6 +56,7 @@ class BatchAttempt:
     `former` are registries whose numbers some of its records name, instead of the spec's.
     `filtered` are the offsets whose records it leaves out, once they are known; and those that
     earlier batches left out and that it may not change.
+    `based_on` is the version of the data table that the write was begun at.
     """
 
     batch: Batch
@@ -68,6 +70,7 @@ class BatchAttempt:
     former: tuple[FormerRegistry, ...] = ()
     table_id: str | None = None
     filtered: FilteredOffsets = NOTHING_FILTERED
+    based_on: BasedOn | None = None
 
     def __str__(self) -> str:
         return str(self.batch)

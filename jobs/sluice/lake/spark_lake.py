@@ -288,6 +288,7 @@ class SparkLake:
             except AnalysisException as problem:
                 if not is_type_change(problem):
                     raise
+                attempt = self._based(attempt)
                 stored = self._spark.read.format("delta").load(self._data)
                 require_no_rows(stored, rows, self._data)
                 log.info("%s: the table has no rows yet; its columns become the spec's", attempt)
@@ -298,9 +299,18 @@ class SparkLake:
         if attempt.replaces:
             rows = self._with_kept(attempt, records, rows)
             reach("kept rows known")
-        # The last moment before Delta reads the table: whatever stands there is written to.
-        require_table(self._spec.pipeline, attempt.table_id, self._resources.data.snapshot())
-        (replace_batch if attempt.replaces else append_batch)(rows, self._data, attempt)
+        write = replace_batch if attempt.replaces else append_batch
+        write(rows, self._data, self._based(attempt))
+
+    def _based(self, attempt: BatchAttempt) -> BatchAttempt:
+        """The attempt, as its write begins: at the last moment before Delta reads the table.
+
+        What stands there is written to, and to nothing that takes its place: the log stores see to
+        that. Raises TableRefused in another table than it was prepared for.
+        """
+        data = self._resources.data.snapshot()
+        require_table(self._spec.pipeline, attempt.table_id, data)
+        return replace(attempt, based_on=data.log.based_on())
 
     def _with_kept(self, attempt: BatchAttempt, records: DataFrame, rows: DataFrame) -> DataFrame:
         """The rows, and those of their ranges that the batch may not replace."""

@@ -16,6 +16,7 @@ from sluice.lake.worker_errors import lack_of_workers
 
 _RAISED = "USER_RAISED_EXCEPTION"
 _NO_PREDECESSOR = "SLUICE_NO_PREDECESSOR"
+_ANOTHER_LOG = "SLUICE_ANOTHER_LOG"
 # Delta's DeltaConcurrentModificationException and its subclasses.
 _CONFLICT = re.compile(r"(DELTA_(?:CONCURRENT_\w+|METADATA_CHANGED|PROTOCOL_CHANGED))(?:\.\w+)?")
 
@@ -62,6 +63,8 @@ def meaning_of(causes: Iterable[Cause], attempt: str | None) -> Exception | None
         return CommitConflict("another batch gave the table its columns")
     if _NO_PREDECESSOR in conditions:
         return predecessor_missing(causes[conditions.index(_NO_PREDECESSOR)].parameters["commit"])
+    if _ANOTHER_LOG in conditions:
+        return another_log(causes[conditions.index(_ANOTHER_LOG)].parameters["commit"])
     lack = lack_of_workers(causes)
     return RuntimeError(f"[WORKERS] {lack}") if lack else None
 
@@ -71,6 +74,15 @@ def predecessor_missing(commit: str) -> CommitFailed:
     return CommitFailed(
         f"{commit}: expected the version before it in the table's log, found none: an older copy of"
         " the table was put back, or the table was removed, while the run was at work. Nothing was"
+        " committed; run again."
+    )
+
+
+def another_log(commit: str) -> CommitFailed:
+    """The refusal of a batch's commit onto another log than its write was begun on."""
+    return CommitFailed(
+        f"{commit}: expected the log that the write was begun on, found another: another table, or"
+        " another copy of this one, was put in its place while the run was at work. Nothing was"
         " committed; run again."
     )
 

@@ -19,6 +19,7 @@ from sluice.offsets.quarantine_tickets import JudgedRecords, SetAside
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.tables.deciding_keys import only_as_dict, only_of
+from sluice.tables.predecessor import BasedOn
 from sluice.tables.refusals import newer_format
 
 _VERSION = 2
@@ -59,10 +60,11 @@ def batch_metadata(
     spec: SpecEdition | None = None,
     aside: SetAside | None = None,
     filtered: FilteredOffsets = NOTHING_FILTERED,
+    based_on: BasedOn | None = None,
 ) -> str:
     """The `userMetadata` of a batch's commit: batch, offset ranges, attempt, edition of the spec,
-    and in the data table its quarantined records, the offsets that it may change if not all, and
-    those whose records it leaves out.
+    and in the data table its quarantined records, the offsets that it may change if not all, those
+    whose records it leaves out, and the version that it is based on.
 
     Neighbouring partitions of a topic share one entry, so that 10,000 fit into a commit. Range
     `[start, start + span)` of the first partition comes first, then the next one's; `fingerprints`
@@ -73,7 +75,8 @@ def batch_metadata(
     put = {"quarantine": _set_aside(aside)} if aside else {}
     only = {} if batch.only is None else {"only": only_as_dict(batch.only)}
     left_out = {"filtered": filtered.as_dict()} if filtered else {}
-    told = {"attempt": attempt, **read_by, **put, **only, **left_out}
+    base = {} if based_on is None else {"based_on": based_on.as_dict()}
+    told = {"attempt": attempt, **base, **read_by, **put, **only, **left_out}
     return _metadata(batch, {**told, "ranges": ranges})
 
 

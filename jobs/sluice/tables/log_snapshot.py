@@ -44,6 +44,7 @@ from sluice.tables.foreign_commits import (
     restores_of,
 )
 from sluice.tables.judged_marks import digest_of
+from sluice.tables.predecessor import BasedOn
 
 log = logging.getLogger(__name__)
 
@@ -103,6 +104,14 @@ class LogSnapshot:
         if self._table is not None and asked not in self._digests:
             self._digests[asked] = digest_of(self._table, *asked)
         return self._digests.get(asked)
+
+    def based_on(self) -> BasedOn | None:
+        """This version, as a commit names it; None where the log has lost the commit there."""
+        if self._table is None:
+            return None
+        version = int(self._table.version())
+        digest = self.digest(version, "")
+        return None if digest is None else BasedOn(version, digest)
 
     def logged_batches(self) -> list[LoggedBatch]:
         """The batches whose commits the log still holds, newest first."""

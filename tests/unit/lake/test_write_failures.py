@@ -20,6 +20,7 @@ REASON = 't[0]@7 - id: expected BIGINT, found "[DELTA_CONCURRENT_APPEND]\nCaused
 WORDS = [
     *("[DELTA_CONCURRENT_APPEND]", "[DELTA_METADATA_CHANGED]", "[RETRIES_EXCEEDED]"),
     *("DELTA_CONCURRENT_APPEND", "[NO_ACTIVE_SESSION]", "SLUICE_NO_PREDECESSOR"),
+    "SLUICE_ANOTHER_LOG",
     rows_landed_mark(""),
     rows_landed_mark("another"),
     undecodable_mark("another") + " " + b64encode(b"x").decode(),
@@ -83,3 +84,9 @@ def test_a_commit_without_its_predecessor_was_not_made() -> None:
     met = meaning_of([Cause("sluice.Refused", "SLUICE_NO_PREDECESSOR", {"commit": "/t/4"})], None)
     assert isinstance(met, CommitFailed)
     assert str(met).startswith("/t/4: expected the version before it")
+
+
+def test_a_commit_onto_another_log_was_not_made() -> None:
+    met = meaning_of([Cause("sluice.Refused", "SLUICE_ANOTHER_LOG", {"commit": "/t/4"})], None)
+    assert isinstance(met, CommitFailed)
+    assert str(met).startswith("/t/4: expected the log that the write was begun on")

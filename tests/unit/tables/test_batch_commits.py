@@ -20,6 +20,7 @@ from sluice.tables.batch_commits import (
     judged_of,
     ranges_of,
 )
+from sluice.tables.predecessor import BasedOn
 
 from tests.unit.builders import TOPIC_ID, batch, offsets, partition, planned
 
@@ -36,6 +37,13 @@ def test_a_commit_tells_its_batch_its_attempt_and_the_fingerprints_that_are_know
     assert batch_of(found) == ("sluice:flights:forward:1", 7)
     assert attempt_of(found) == "one"
     assert fingerprints_of(found) == {partition(0): "c0ffee"}
+
+
+def test_a_commit_tells_on_which_version_its_write_was_begun_if_that_is_known() -> None:
+    """Also to the log stores: jobs/jvm/commit/BasedOn.scala reads it there."""
+    text = batch_metadata(BATCH, "one", based_on=BasedOn(7, 2**63 - 1))
+    assert json.loads(text)["sluice"]["based_on"] == {"version": 7, "digest": 2**63 - 1}
+    assert "based_on" not in json.loads(batch_metadata(BATCH, "one"))["sluice"]
 
 
 def test_a_commit_that_gives_a_batch_up_tells_what_was_judged() -> None:

@@ -55,6 +55,25 @@ def test_a_commit_that_the_log_has_lost_is_at_most_the_last_one_lost(tmp_path: P
     assert (snapshot.log.last_lost, snapshot.log.landed_in(landed)) == (1, 1)
 
 
+def test_a_version_is_known_by_its_commit_as_long_as_the_log_has_it(tmp_path: Path) -> None:
+    """No other table has it, though it has as many versions."""
+    assert DeltaLog(str(tmp_path / "none")).snapshot().log.based_on() is None
+    found = []
+    for name in ("t", "another"):
+        write_deltalake(tmp_path / name, NOTHING)
+        snapshot = DeltaLog(str(tmp_path / name)).snapshot()
+        write_deltalake(tmp_path / name, NOTHING, mode="append")
+        found.append(snapshot.log.based_on())
+    one, other = found
+    assert one is not None
+    assert other is not None
+    assert (one.version, other.version) == (0, 0)
+    assert one.digest != other.digest
+    DeltaTable(tmp_path / "t").create_checkpoint()
+    (tmp_path / "t" / "_delta_log" / f"{1:020d}.json").unlink()
+    assert DeltaLog(str(tmp_path / "t")).snapshot().log.based_on() is None
+
+
 def test_the_fingerprints_of_a_batch_are_found_where_its_receipt_says_or_anywhere(
     tmp_path: Path,
 ) -> None:

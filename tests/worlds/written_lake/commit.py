@@ -13,7 +13,8 @@ from typing import Any
 from deltalake import DeltaTable
 from sluice.clock import Chance, Clock
 from sluice.errors import CommitConflict
-from sluice.lake.write_failures import predecessor_missing
+from sluice.lake.write_failures import another_log, predecessor_missing
+from sluice.tables.judged_marks import digest_of
 
 from tests.worlds.written_lake.conflicts import NO_BASIS, Basis, conflict
 from tests.worlds.written_lake.data_files import dashed
@@ -59,6 +60,7 @@ class Committer:
     def _put(self, draft: Draft, version: int) -> bool:
         log = Path(draft.uri, "_delta_log")
         _require_predecessor(log, version)
+        _require_same_log(log, version, draft.user_metadata)
         log.mkdir(parents=True, exist_ok=True)
         now = self._clock.now()
         lines = [{"commitInfo": self._info(draft, milliseconds(now))}, *draft.actions]
@@ -108,6 +110,16 @@ def _require_predecessor(log: Path, version: int) -> None:
     before = f"{version - 1:020d}"
     if version and not (log / f"{before}.json").exists() and not any(log.glob(f"{before}.check*")):
         raise predecessor_missing(f"{log}/{version:020d}.json")
+
+
+def _require_same_log(log: Path, version: int, told: str | None) -> None:
+    """As they do, too, for a commit that says what it is based on."""
+    based_on = json.loads(told or "{}").get("sluice", {}).get("based_on")
+    if based_on is None:
+        return
+    digest = digest_of(DeltaTable(log.parent), based_on["version"], "")
+    if version <= based_on["version"] or digest not in (None, based_on["digest"]):
+        raise another_log(f"{log}/{version:020d}.json")
 
 
 def newest_version(uri: str) -> int:

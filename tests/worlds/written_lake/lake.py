@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -100,7 +100,9 @@ class WrittenLake:
             # Spark counts the records first, and reads them once more to write them.
             again = self._read(attempt)
             reach("kept rows known")
-        require_table(self.spec.pipeline, attempt.table_id, self.resources.data.snapshot())
+        data = self.resources.data.snapshot()
+        require_table(self.spec.pipeline, attempt.table_id, data)
+        based_on = data.log.based_on()
         writing = self._writing(self.resources.data.uri)
         recorded = (attempt.batch.sequence.app_id, attempt.batch.number)
         if writing.has_used(*recorded):
@@ -109,9 +111,10 @@ class WrittenLake:
         found = self._decoded(records)
         left_out = [each for each in found if is_left_out(each, self.spec)]
         rows = self._rows(chosen([each for each in found if each not in left_out]), attempt)
-        named = replace(attempt, spec=self.spec.edition, filtered=_filtered(attempt, left_out))
         told = batch_metadata(
-            *(named.batch, named.id, named.fingerprints, named.spec, named.aside, named.filtered)
+            *(attempt.batch, attempt.id, attempt.fingerprints, self.spec.edition, attempt.aside),
+            filtered=_filtered(attempt, left_out),
+            based_on=based_on,
         )
         columns = (*self.spec.shape.columns, *self.spec.formats.our_columns)
         if again is None:

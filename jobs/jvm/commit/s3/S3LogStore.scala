@@ -16,7 +16,8 @@ import software.amazon.awssdk.awscore.exception.AwsServiceException
   * where nothing is. delta-rs commits in the same way.
   *
   * Delta's own one looks first and then PUTs, which overwrites what another process has committed in
-  * between. A commit whose predecessor is not there any more is refused. To be replaced by Delta's own as soon as a release has one (decision 18).
+  * between. A commit whose predecessor is not there any more is refused, and one whose batch was
+  * prepared on another log. To be replaced by Delta's own as soon as a release has one (decision 18).
   */
 class S3LogStore(settings: Configuration) extends S3SingleDriverLogStore(settings) {
   import S3LogStore._
@@ -27,8 +28,10 @@ class S3LogStore(settings: Configuration) extends S3SingleDriverLogStore(setting
     if (overwrite) super.write(commit, actions, overwrite, conf)
     else {
       val files = commit.getFileSystem(conf)
-      val content = actions.asScala.map(action => s"$action\n").mkString.getBytes(UTF_8)
+      val lines = actions.asScala.toVector
+      val content = lines.map(action => s"$action\n").mkString.getBytes(UTF_8)
       Predecessor.require(files, commit)
+      lines.flatMap(BasedOn.of(_)).foreach(_.require(files, commit))
       put(files, commit, content, UUID.randomUUID.toString, attempt = 1)
     }
 
