@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
+from sluice.tables.based_on import BasedOn
 from sluice.tables.batch_commits import batch_metadata
 from sluice.tables.delta_log import DeltaLog
-from sluice.tables.predecessor import BasedOn
 
 from tests.faults.commit_race import commits, one_commit, raced, racers
 from tests.unit.builders import batch, offsets

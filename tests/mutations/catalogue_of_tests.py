@@ -136,5 +136,13 @@ SEEN_BY_TESTS = (
         "          java.nio.file.StandardCopyOption.REPLACE_EXISTING)\n",
         "tests/faults/test_commit_races.py",
     ),
+    SeenByTest(
+        "commits a batch to whatever log is in the place of its own",
+        "jvm/commit/LinkLogStore.scala",
+        "        basedOn.foreach(_.require(files, commit))\n",
+        "",
+        "tests/faults/test_commit_races.py::"
+        "test_a_batch_lands_on_no_other_log_than_its_write_was_begun_on",
+    ),
     *STATE_SEEN_BY_TESTS,
 )

@@ -49,7 +49,7 @@ THEMES: dict[str, tuple[str, ...]] = {
     ),
     "clones": (
         *("the data table is cloned", "others delete a row", "recover", "follow the message"),
-        *("the offsets table is dropped", "others restore the offsets table"),
+        *("the offsets table is dropped", "others restore the offsets table", "begin", "go on"),
     ),
     "zombies in the quarantine": (
         *("begin", "go on", "the log cleaner comes", "retention deletes", "loss is decided"),

@@ -10,7 +10,7 @@ import scala.util.Try
 /** The version of a log on which a batch was prepared, as its commit says in its `userMetadata`, with
   * a digest of the commit there. No other table's log has it, nor another copy of this one.
   *
-  * In Python: jobs/sluice/tables/predecessor.py.
+  * In Python: jobs/sluice/tables/based_on.py.
   */
 final class BasedOn(version: Long, digest: Long) {
 

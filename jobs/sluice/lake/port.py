@@ -20,7 +20,7 @@ from sluice.state_table.commits import RowPlace, StateCollection, StateCommit
 from sluice.state_table.counts import StateCounts
 from sluice.state_table.rules import StateRules
 from sluice.state_table.spans import Span, whole
-from sluice.tables.predecessor import BasedOn
+from sluice.tables.based_on import BasedOn
 
 if TYPE_CHECKING:
     from sluice.progress.former_registries import FormerRegistry

@@ -35,6 +35,7 @@ from sluice.lake.batch_rows import (
     marked_by,
     quarantine_rows,
 )
+from sluice.lake.begun_write import begin_write
 from sluice.lake.chosen_records import only_chosen
 from sluice.lake.decoding.decode import Decode, decoder_of
 from sluice.lake.decoding.schema_keys import unknown_keys
@@ -63,7 +64,6 @@ from sluice.offsets.filtered import FilteredOffsets
 from sluice.offsets.ranges import span_of
 from sluice.progress.former_registries import FormerRegistry
 from sluice.progress.resources import PipelineResources
-from sluice.progress.ways_back import require_table
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.table_rules import rules_of
 from sluice.tables.delta_log import DeltaLog
@@ -288,7 +288,7 @@ class SparkLake:
             except AnalysisException as problem:
                 if not is_type_change(problem):
                     raise
-                attempt = self._based(attempt)
+                attempt = begin_write(self._resources, attempt)
                 stored = self._spark.read.format("delta").load(self._data)
                 require_no_rows(stored, rows, self._data)
                 log.info("%s: the table has no rows yet; its columns become the spec's", attempt)
@@ -300,17 +300,7 @@ class SparkLake:
             rows = self._with_kept(attempt, records, rows)
             reach("kept rows known")
         write = replace_batch if attempt.replaces else append_batch
-        write(rows, self._data, self._based(attempt))
-
-    def _based(self, attempt: BatchAttempt) -> BatchAttempt:
-        """The attempt, as its write begins: at the last moment before Delta reads the table.
-
-        What stands there is written to, and to nothing that takes its place: the log stores see to
-        that. Raises TableRefused in another table than it was prepared for.
-        """
-        data = self._resources.data.snapshot()
-        require_table(self._spec.pipeline, attempt.table_id, data)
-        return replace(attempt, based_on=data.log.based_on())
+        write(rows, self._data, begin_write(self._resources, attempt))
 
     def _with_kept(self, attempt: BatchAttempt, records: DataFrame, rows: DataFrame) -> DataFrame:
         """The rows, and those of their ranges that the batch may not replace."""

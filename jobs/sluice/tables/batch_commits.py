@@ -18,8 +18,8 @@ from sluice.offsets.filtered import NOTHING_FILTERED, FilteredOffsets
 from sluice.offsets.quarantine_tickets import JudgedRecords, SetAside
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
+from sluice.tables.based_on import BasedOn
 from sluice.tables.deciding_keys import only_as_dict, only_of
-from sluice.tables.predecessor import BasedOn
 from sluice.tables.refusals import newer_format
 
 _VERSION = 2

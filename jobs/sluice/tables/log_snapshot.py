@@ -13,6 +13,7 @@ from deltalake import DeltaTable
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
+from sluice.tables.based_on import BasedOn
 from sluice.tables.batch_commits import (
     BatchCommit,
     LoggedBatch,
@@ -44,7 +45,6 @@ from sluice.tables.foreign_commits import (
     restores_of,
 )
 from sluice.tables.judged_marks import digest_of
-from sluice.tables.predecessor import BasedOn
 
 log = logging.getLogger(__name__)
 

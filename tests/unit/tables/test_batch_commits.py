@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sluice.offsets.quarantine_tickets import NOTHING_ASIDE, JudgedRecords, SetAside
+from sluice.tables.based_on import BasedOn
 from sluice.tables.batch_commits import (
     aside_of,
     attempt_of,
@@ -20,7 +21,6 @@ from sluice.tables.batch_commits import (
     judged_of,
     ranges_of,
 )
-from sluice.tables.predecessor import BasedOn
 
 from tests.unit.builders import TOPIC_ID, batch, offsets, partition, planned
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from sluice.clock import Chance, Clock
 from sluice.failpoints import reach
+from sluice.lake.begun_write import begin_write
 from sluice.lake.kept_rows import rows_of_nothing
 from sluice.lake.port import BatchAttempt, QuarantineResult, StateLake, Undecodable
 from sluice.offsets.batches import Batch
@@ -19,7 +20,6 @@ from sluice.offsets.filtered import FilteredOffsets
 from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of
 from sluice.offsets.receipts import Span
 from sluice.progress.resources import PipelineResources
-from sluice.progress.ways_back import require_table
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.batch_commits import batch_metadata
 
@@ -100,9 +100,7 @@ class WrittenLake:
             # Spark counts the records first, and reads them once more to write them.
             again = self._read(attempt)
             reach("kept rows known")
-        data = self.resources.data.snapshot()
-        require_table(self.spec.pipeline, attempt.table_id, data)
-        based_on = data.log.based_on()
+        attempt = begin_write(self.resources, attempt)
         writing = self._writing(self.resources.data.uri)
         recorded = (attempt.batch.sequence.app_id, attempt.batch.number)
         if writing.has_used(*recorded):
@@ -114,7 +112,7 @@ class WrittenLake:
         told = batch_metadata(
             *(attempt.batch, attempt.id, attempt.fingerprints, self.spec.edition, attempt.aside),
             filtered=_filtered(attempt, left_out),
-            based_on=based_on,
+            based_on=attempt.based_on,
         )
         columns = (*self.spec.shape.columns, *self.spec.formats.our_columns)
         if again is None:
