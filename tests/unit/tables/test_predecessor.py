@@ -55,6 +55,23 @@ def test_an_empty_commit_onto_an_older_copy_is_a_conflict(put_back: DeltaTable) 
     assert log_of(put_back) == before
 
 
+def test_a_commit_onto_another_table_is_a_conflict(tmp_path: Path) -> None:
+    """It has as many versions as the one that was read."""
+    tables = []
+    for _ in range(2):
+        shutil.rmtree(tmp_path / "table", ignore_errors=True)
+        write_deltalake(tmp_path / "table", ROWS)
+        tables.append(DeltaTable(tmp_path / "table"))
+    before, now = tables
+    for commit in (
+        lambda: Fencing(before).close([BatchSequence("p", "forward", 1)], NOW),
+        lambda: commit_transactions(before, [Transaction("a", 1)], NOW),
+    ):
+        with pytest.raises(CommitConflict, match="another table was put in its place"):
+            commit()
+    assert log_of(now) == [f"{0:020}.json"]
+
+
 def test_a_checkpoint_stands_for_a_commit_that_log_cleanup_removed(tmp_path: Path) -> None:
     write_deltalake(tmp_path / "table", ROWS)
     table = DeltaTable(tmp_path / "table")
