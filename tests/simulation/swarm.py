@@ -21,6 +21,10 @@ THEMES: dict[str, tuple[str, ...]] = {
         *("begin", "go on", "reset", "others restore the data table", "follow the message"),
         "the batch size changes",
     ),
+    "in flight over a copy": (
+        *("begin", "go on", "the data table is cloned", "the offsets table is dropped", "recover"),
+        *("follow the message", "others restore the offsets table", "the batch size changes"),
+    ),
     "created anew while it is read": (
         *("begin", "go on", "topic created anew", "follow the message"),
         "a topic is left out",
@@ -49,7 +53,7 @@ THEMES: dict[str, tuple[str, ...]] = {
     ),
     "clones": (
         *("the data table is cloned", "others delete a row", "recover", "follow the message"),
-        *("the offsets table is dropped", "others restore the offsets table", "begin", "go on"),
+        *("the offsets table is dropped", "others restore the offsets table"),
     ),
     "zombies in the quarantine": (
         *("begin", "go on", "the log cleaner comes", "retention deletes", "loss is decided"),
