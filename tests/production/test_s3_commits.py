@@ -5,18 +5,23 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 from sluice.lake.s3_conf import LOG_STORE, s3_conf
+from sluice.tables.based_on import BasedOn
+from sluice.tables.batch_commits import batch_metadata
+from sluice.tables.delta_log import DeltaLog
 
 from local.embedded.waiting import until
 from tests.faults.commit_race import Commit, commits, one_commit, raced, racers
 from tests.faults.striking import CLASS_PATH, JARS, SOURCE, compile_java
 from tests.production.worlds.answers import COMMIT, Answers
 from tests.production.worlds.bucket_pipelines import InBucket
+from tests.unit.builders import batch, offsets
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -56,6 +61,25 @@ def test_a_commit_names_its_predecessor(in_bucket: Callable[..., InBucket], tmp_
     assert commit(2) == "SLUICE_NO_PREDECESSOR"
     assert DeltaTable(f"{trips.uri}/one").version() == 0
     assert [commit(1), commit(2)] == ["landed", "landed"]
+
+
+def test_a_batch_lands_on_no_other_log_than_its_write_was_begun_on(
+    in_bucket: Callable[..., InBucket], tmp_path: Path
+) -> None:
+    trips = in_bucket("none")
+    uri = f"{trips.uri}/one"
+    DeltaTable.create(uri, pa.schema([("id", pa.int64())]))
+    configure_hadoop(tmp_path)
+    begun = DeltaLog(uri).snapshot().log.based_on()
+    assert begun is not None
+
+    def commit(based_on: BasedOn) -> str:
+        told = batch_metadata(batch(offsets(0, 3)), "an attempt", based_on=based_on)
+        return one_commit(f"{uri}/_delta_log", tmp_path, 1, LOG_STORE, S3_CLASS_PATH, told)
+
+    assert commit(replace(begun, digest=begun.digest ^ 1)) == "SLUICE_ANOTHER_LOG"
+    assert DeltaTable(uri).version() == 0
+    assert commit(begun) == "landed"
 
 
 def race(trips: InBucket, folder: Path, store: str) -> tuple[set[Commit], int, set[Commit]]:
