@@ -21,10 +21,6 @@ THEMES: dict[str, tuple[str, ...]] = {
         *("begin", "go on", "reset", "others restore the data table", "follow the message"),
         "the batch size changes",
     ),
-    "in flight over a copy": (
-        *("begin", "go on", "the data table is cloned", "the offsets table is dropped", "recover"),
-        *("follow the message", "others restore the offsets table", "the batch size changes"),
-    ),
     "created anew while it is read": (
         *("begin", "go on", "topic created anew", "follow the message"),
         "a topic is left out",
