@@ -68,6 +68,18 @@ def test_pipelines_of_a_kind_each_are_measured_beside_one_of_all(tmp_path: Path)
     assert ratios == ["header / all", "where / all"]
 
 
+def test_a_state_table_is_measured_beside_a_merge_by_hand(tmp_path: Path) -> None:
+    few = ("--keys", "40", "--changes", "100", "ours-warm", "log-merge-warm")
+    found, _ = figures(tmp_path, "local.bench.state", *few)
+    taken, ratios = lines(found)
+    assert taken == ["ours-warm", "log-merge-warm"]
+    assert ratios == ["ours-warm / log-merge-warm"]
+    uniform, skewed = found["measured"]
+    assert (uniform["load"]["skewed"], skewed["load"]["skewed"]) == (False, True)
+    for each in found["measured"]:
+        assert all(each["bytes_each"].values()), "a row that changes is written"
+
+
 def test_a_format_is_measured_from_kafka_to_delta_beside_a_plain_job(tmp_path: Path) -> None:
     some = ("--records", "1000", "avro", "protobuf")
     found, _ = figures(tmp_path, "local.bench.formats_to_tables", *some)

@@ -1,7 +1,7 @@
 """The mutations of what keeps the state table, each with the test that must notice it.
 
-What compares rows is in `sluice/lake/state`, and in a lake of the tests: the tests of the
-simulation plant faults in that one.
+What compares rows is in `sluice/lake/state`, whose mutations only tests on Spark can notice, and in
+a lake of the tests: the tests of the simulation plant faults in that one.
 """
 
 from __future__ import annotations
@@ -170,5 +170,50 @@ STATE_SEEN_BY_TESTS = (
         "    if not isinstance(problem, NoOrder):\n",
         "tests/simulation/test_states.py::"
         "test_a_key_in_two_partitions_stops_the_state_until_an_order_is_named",
+    ),
+    SeenByTest(
+        "lets a late event change the state, on Spark",
+        "sluice/lake/state/state_rows.py",
+        '        is_newer = ~is_known | (F.col("newest") > F.col("now_order"))\n',
+        '        is_newer = ~is_known | F.col("newest").isNotNull()\n',
+        "tests/protocol/refresh/test_refresh.py::test_late_events_go_by_the_declared_order",
+    ),
+    SeenByTest(
+        "forgets the keys of the rows that others removed, on Spark",
+        "sluice/lake/state/state_rows.py",
+        "keys_of(gone, newest.key).unionAll(keys_of(come, newest.key))",
+        "keys_of(come, newest.key)",
+        "tests/protocol/refresh/test_refresh.py::"
+        "test_others_delete_update_and_restore_rows_of_the_log",
+    ),
+    SeenByTest(
+        "guesses which of two partitions has the newer row, on Spark",
+        "sluice/lake/state/state_rows.py",
+        "        Places(self.tables, newest).require_order(judged)\n        if counts.changed",
+        "        if counts.changed",
+        "tests/protocol/refresh/test_refresh.py::"
+        "test_a_key_in_two_partitions_stops_the_state_and_not_the_log",
+    ),
+    SeenByTest(
+        "fills a placeholder from the span alone, on Spark",
+        "sluice/lake/state/state_rows.py",
+        'newest.filled("now_row")',
+        "newest.filled()",
+        "tests/protocol/refresh/test_refresh.py::test_a_placeholder_keeps_the_next_older_value",
+    ),
+    SeenByTest(
+        "leaves keys out of a MERGE whose type was widened",
+        "sluice/lake/state/key_filter.py",
+        'f"CAST({table}{quoted(name)} AS {type_})"',
+        'f"{table}{quoted(name)}"',
+        "tests/protocol/refresh/test_key_filter.py::test_each_row_with_one_of_the_keys_passes",
+    ),
+    SeenByTest(
+        "leaves keys out of a MERGE that are equal in another spelling",
+        "sluice/lake/state/key_filter.py",
+        'type_.startswith("decimal(")',
+        'type_.startswith(("decimal(", "double", "string"))',
+        "tests/protocol/refresh/test_key_filter.py::"
+        "test_a_key_of_numbers_with_two_spellings_is_not_looked_at",
     ),
 )
