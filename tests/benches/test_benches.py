@@ -69,7 +69,7 @@ def test_pipelines_of_a_kind_each_are_measured_beside_one_of_all(tmp_path: Path)
 
 
 def test_a_state_table_is_measured_beside_a_merge_by_hand(tmp_path: Path) -> None:
-    few = ("--keys", "40", "--changes", "100", "ours-warm", "log-merge-warm")
+    few = ("--keys", "40", "--changes", "100", "--uncounted", "0", "ours-warm", "log-merge-warm")
     found, _ = figures(tmp_path, "local.bench.state", *few)
     taken, ratios = lines(found)
     assert taken == ["ours-warm", "log-merge-warm"]

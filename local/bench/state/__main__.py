@@ -1,11 +1,12 @@
 """The bench of state tables: Sluice's beside the MERGE that people write by hand.
 
     python -m local.bench.state [--keys 1000000] [--changes 10000] [--changes 1000000]
-        [--rounds 3] [--growth] [--json FILE] [CONTENDER]…
+        [--rounds 3] [--uncounted 3] [--growth] [--json FILE] [CONTENDER]…
 
 All read the same changes from Kafka: of keys that are there, drawn uniformly or skewed, a tenth of
-new keys, and a twentieth are deletions. All keys are loaded before, which is not measured. After
-every turn the state must have one row for each key, the newest one.
+new keys, and a twentieth are deletions. All keys are loaded before, which is not measured; nor are
+the first turns, in which what is warm still compiles much of what it runs. After every turn the
+state must have one row for each key, the newest one.
 
 Sluice lands every record in its log, and then refreshes the state. So like is compared with like
 where the job by hand appends to a log too (`log-merge`), and only there is a limit. A MERGE alone
@@ -30,6 +31,7 @@ from local.bench.records import PARTITIONS
 from local.bench.stage import Stage
 from local.bench.state.feed import Feed, Load
 from local.bench.state.measured import TIMES, Measured, tables
+from local.bench.state.rewritten import Rewritten
 from local.bench.state.stage import CONTENDERS, WARM, contender
 from local.bench.turns import Size
 from local.bench.world import World
@@ -49,8 +51,9 @@ def measure(
     stage: Stage,
     names: Sequence[str],
     rounds: int,
+    uncounted: int,
 ) -> None:
-    """All rounds with one load."""
+    """All rounds with one load, after some that do not count."""
     at = len(measured)
     world = World(stage, f"bench_state_{at}", at)
     feed = Feed(stage.bootstrap, world.topic, load)
@@ -61,6 +64,12 @@ def measure(
         for name, one in each.items():
             bench.say(f"{load}: {name} loads all keys")
             one.prepare()
+        for number in range(uncounted):
+            bench.say(f"{load}: turn {number + 1} of {uncounted} that are not counted")
+            for one in each.values():
+                one.turn()
+        for one in each.values():
+            one.rewritten = Rewritten()
         measured.append(now)
         turns = {name: one.turn for name, one in each.items()}
         for _ in now.size.take(turns, rounds, lambda said: bench.say(f"{load}: {said}")):
@@ -80,6 +89,7 @@ def measure(
     help="How many a turn; may be given several times.",
 )
 @number("--rounds", 3)
+@click.option("--uncounted", default=3, show_default=True, type=click.IntRange(min=0))
 @click.option("--growth", is_flag=True, help="Also with ten times as many keys.")
 @to_file
 def main(
@@ -87,6 +97,7 @@ def main(
     keys: int,
     changes: Sequence[int],
     rounds: int,
+    uncounted: int,
     growth: bool,
     file: Path | None,
 ) -> None:
@@ -100,7 +111,7 @@ def main(
     ):
         for load in loads(keys, changes, growth):
             those = [name for name in names if load.keys == keys or name.endswith(WARM)]
-            measure(bench, measured, load, stage, those, rounds)
+            measure(bench, measured, load, stage, those, rounds, uncounted)
     bench.show(tables(measured))
 
 

@@ -99,3 +99,15 @@ def test_rows_of_unwrapped_events_tell_their_deletes_by_a_condition(tmp_path: Pa
 def test_what_makes_no_state_is_refused(tmp_path: Path, lines: tuple[str, ...], told: str) -> None:
     with pytest.raises(SpecError, match=told):
         rules(tmp_path, *lines)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        PLAIN.replace("v STRING", "v STRING COLLATE UTF8_LCASE"),
+        PLAIN + '\nderived: {k: "lower(v) COLLATE UTF8_LCASE"}',
+    ],
+)
+def test_no_column_of_a_key_has_a_collation(tmp_path: Path, form: str) -> None:
+    with pytest.raises(SpecError, match="COLLATE"):
+        rules(tmp_path, form, "state: {key: [v]}")
