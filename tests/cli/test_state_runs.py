@@ -47,7 +47,7 @@ def test_a_state_that_cannot_follow_fails_the_run_when_all_else_is_done(
     found = json.loads(ran.stdout)
     assert ([each["records"] for each in found["settled"]], found["state"]) == ([2], [])
     assert "order_by" in ran.stderr
-    assert "`sluice rebuild trips`" in ran.stderr
+    assert "`sluice rebuild trips --execute`" in ran.stderr
     assert len(trips.rows()) == 2
     trips.write_spec(state={**STATE, "order_by": ["_timestamp"]})
     made = trips.process("rebuild", "--execute")

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.spark]
 def trips(
     in_bucket: Callable[..., InBucket], topic: Callable[..., str], s3_server: SparkServer
 ) -> InBucket:
-    """A pipeline whose state table has five keys, and a change, a delete and a new key to follow."""
+    """A pipeline whose state table has five keys, and three changes to follow."""
     made = in_bucket(
         topic(),
         format={"type": "json", "schema": "id BIGINT, v STRING"},

@@ -119,6 +119,6 @@ def _require_place(resources: PipelineResources, standing: StateStanding) -> Non
     raise StateRefused(
         f"{standing.table.uri}: expected property {OWNER} = {pipeline!r}, found {found}. Move it"
         " away; then ",
-        Move("rebuild", (pipeline,)),
+        Move("rebuild", (pipeline, "--execute")),
         " makes the state table in its place.",
     )

@@ -29,10 +29,10 @@ class StateStatus:
     """A state table beside its data table.
 
     `stands_at` is a version of the data table; None where it stands at none. `behind` counts the
-    later versions that changed rows, and `since` is when the oldest of them was committed; None
-    where that is unknown, as before the first refresh. `last` is what the newest refresh said of
-    itself. `refusal` is why the table is not trusted, with the next move; `unknown`, why it could
-    not be read.
+    later versions that changed rows, all of them before the first refresh, and `since` is when the
+    oldest of them was committed; None where that is unknown. `last` is what the newest refresh said
+    of itself. `refusal` is why the table is not trusted, with the next move; `unknown`, why it
+    could not be read.
     """
 
     stands_at: int | None = None
@@ -63,7 +63,7 @@ class StateStatus:
             how = "being rebuilt, or stopped in it" if self.is_rebuilding else "refused"
             return f"{how}: {self.refusal}".rstrip(".")
         if self.stands_at is None:
-            return "not made yet: the next run makes it"
+            return "not made yet: the next run makes it, or says why not"
         at = f"at version {self.stands_at} of the data table"
         if self.behind == 0:
             return at
@@ -98,14 +98,16 @@ def state_status(standing: StateStanding) -> StateStatus:
         is_rebuilding=found is not None and found.stands_at == REBUILDING,
         refusal=standing.refusal,
     )
-    after, upto = standing.stands_at, standing.data.version
-    if upto is None and told.refusal is None:
-        return replace(told, behind=0)
-    if after is None or upto is None:
+    upto = standing.data.version
+    if told.refusal is not None or told.is_rebuilding:
         return told
+    if upto is None:
+        return replace(told, behind=0)
+    # One that was never made has all versions to follow.
+    after = -1 if standing.stands_at is None else standing.stands_at
     behind, first = _unfollowed(standing, after, upto)
     since = None if first is None else standing.data.log.written_at(first)
-    return StateStatus(after, behind, since, told.last)
+    return replace(told, stands_at=standing.stands_at, behind=behind, since=since)
 
 
 def _unfollowed(standing: StateStanding, after: int, upto: int) -> tuple[int, int | None]:

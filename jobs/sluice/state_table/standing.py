@@ -83,7 +83,10 @@ def differences(found: FoundState, log: FoundLog) -> Iterator[str]:
     if found.is_new:
         return
     if found.stands_at == REBUILDING:
-        yield "expected a whole table, found one whose rebuild was interrupted"
+        yield (
+            "expected a whole table, found one that is being rebuilt, or whose rebuild was"
+            " interrupted"
+        )
         return
     newest = found.newest
     if found.stands_at is None or newest is None or newest.data_version != found.stands_at:

@@ -27,7 +27,7 @@ def test_a_state_is_told_before_it_is_made_when_it_is_behind_and_when_it_is_refu
     put(trips, 1, {"v": "a"})
     trips.run()
     line, found = told(trips)
-    assert line == "state table: not made yet: the next run makes it."
+    assert line == "state table: not made yet: the next run makes it, or says why not."
     assert (found["stands_at"], found["last_refresh"], found["refused"]) == (None, None, None)
     trips.open().refresh()
     at, counts = trips.version(), {"inserted": 1}

@@ -114,8 +114,9 @@ def test_a_state_that_is_being_rebuilt_says_so(warehouse: Path) -> None:
 def test_a_state_that_was_never_made_is_told_as_that(tmp_path: Path) -> None:
     append(tmp_path)
     found = state_status(standing(tmp_path))
-    assert (found.stands_at, found.behind) == (None, None)
-    assert str(found) == "not made yet: the next run makes it"
+    assert (found.stands_at, found.behind) == (None, 1)
+    assert found.since is not None, "so that an alert can count"
+    assert str(found) == "not made yet: the next run makes it, or says why not"
 
 
 def test_what_cannot_be_read_is_unknown() -> None:

@@ -57,7 +57,7 @@ REFUSED = [
     (
         replace(FOUND, stands_at=REBUILDING),
         LOG,
-        "expected a whole table, found one whose rebuild was interrupted",
+        "expected a whole table, found one that is being rebuilt, or whose rebuild was interrupted",
     ),
     (
         replace(FOUND, stands_at=None),

@@ -7,6 +7,7 @@ import logging
 import click
 
 from sluice.cli.caller import open_named
+from sluice.cli.interrupts import last_words
 from sluice.cli.output import arguments, print_json
 from sluice.cli.views.states import rebuild_document, rebuild_lines
 
@@ -27,7 +28,8 @@ def rebuild(pipeline: str, execute: bool, as_json: bool) -> None:
     opened = open_named(pipeline)
     if execute:
         logging.getLogger("sluice.protocol.refresh").setLevel(logging.INFO)
-        found = rebuilding.rebuild(opened.resources, opened.open_state)
+        with last_words(lambda: _interrupted(pipeline)):
+            found = rebuilding.rebuild(opened.resources, opened.open_state)
     else:
         found = rebuilding.preview_rebuild(opened.resources)
     if as_json:
@@ -37,3 +39,8 @@ def rebuild(pipeline: str, execute: bool, as_json: bool) -> None:
         click.echo(f"{pipeline}: {line}")
     if found.data_version is not None and found.done is None:
         click.echo("Nothing was changed: --execute does it.")
+
+
+def _interrupted(pipeline: str) -> str:
+    again = f"`sluice rebuild {pipeline} --execute`"
+    return f"{pipeline}: interrupted. The state table may be refused until {again} is complete."

@@ -38,7 +38,7 @@ def _standing(found: Rebuild) -> str:
     if found.refusal is not None:
         return f"refused: {found.refusal}"
     if found.stands_at is None:
-        return "not made yet: the next run makes it"
+        return "not made yet: the next run makes it, or says why not"
     behind = (found.data_version or 0) - found.stands_at
     late = f", {format_count(behind, 'version')} behind" if behind else ""
     return f"stands at version {found.stands_at} of the data table{late}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 
-from sluice.errors import SluiceError, first_said
+from sluice.errors import SluiceError
 from sluice.lake.port import (
     NoOrder,
     RowWithoutKey,
@@ -16,6 +16,7 @@ from sluice.lake.port import (
     StateLake,
     TruncationWithoutOrder,
 )
+from sluice.lake.spark_message import spark_message
 from sluice.moves import Advice, Move, advice
 from sluice.offsets.quantities import format_count
 from sluice.operations.state_status import StateStatus, state_status
@@ -39,8 +40,8 @@ class StateVerdict:
 
     `differing` counts the keys with another row than the log says, None where none was compared,
     and `keys` are the first of them with what is wrong. `deleted` counts its rows of deleted keys,
-    which wait to be collected. `problem` is why the table is not exact, with the next move; one that
-    is merely behind is.
+    which wait to be collected. `problem` is why the table is not exact, with the next move; one
+    that is merely behind is.
     """
 
     status: StateStatus
@@ -133,10 +134,12 @@ def _foreseen(resources: PipelineResources, found: StateVerdict, state: StateLak
 def _not_compared(
     resources: PipelineResources, standing: StateStanding, problem: Exception
 ) -> Advice:
-    said = first_said(problem)
     return advice(
-        f"{standing.table.uri}: expected to be compared with version {standing.stands_at} of the"
-        f" data table, found that Spark stopped: {said}. ",
+        f"{standing.table.uri}: expected to be compared with the data table, found that Spark"
+        f" stopped: {spark_message(problem)}. ",
         Move("run", (resources.spec.pipeline,)),
-        " brings it to the newest version; verify again then.",
+        " brings it to the newest version, or says why not; if the files of the state table are at"
+        " fault, ",
+        Move("rebuild", (resources.spec.pipeline, "--execute")),
+        " makes it anew.",
     )

@@ -8,6 +8,7 @@ import time
 from sluice.errors import CommitConflict, CommitFailed, OffsetsDamaged, SluiceError, SparkFailed
 from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake
+from sluice.lake.spark_message import spark_message
 from sluice.moves import Move
 from sluice.offsets.batches import Batch, BatchReference, BatchSequence
 from sluice.offsets.quantities import format_count, format_ranges
@@ -20,7 +21,6 @@ from sluice.protocol.ingest.reading import prepare_reading
 from sluice.protocol.ingest.write_batch import write_batch
 from sluice.protocol.plan.doubts import require_due_decided, require_no_doubt
 from sluice.tables.batch_commits import BatchCommit
-from sluice.tables.error_text import naming_expired_keys
 
 log = logging.getLogger(__name__)
 
@@ -106,7 +106,7 @@ def _prepare(resources: PipelineResources, lake: Lake, new: bool) -> None:
     except Exception as problem:
         raise SparkFailed(
             "the tables were not created, or not given the properties and comments of the spec."
-            f" Spark stopped: {_short_message(problem)}"
+            f" Spark stopped: {spark_message(problem)}"
         ) from problem
 
 
@@ -142,7 +142,7 @@ def _land_once(
                 ) from problem
             raise _stopped(resources, batch, problem) from problem
         if _own_commit(resources, attempt):
-            log.warning("%s: committed although Spark reported: %s", batch, _short_message(problem))
+            log.warning("%s: committed although Spark reported: %s", batch, spark_message(problem))
         return undecodable_before
     if _last_committed(resources, batch) < batch.number:
         raise CommitFailed(
@@ -158,7 +158,7 @@ def _land_once(
 def _stopped(resources: PipelineResources, batch: Batch, problem: Exception) -> SparkFailed:
     return SparkFailed(
         f"{batch}: not committed. Spark, reading from broker {resources.client.bootstrap},"
-        f" stopped: {_short_message(problem)}. Run again; if it stops at the same batch"
+        f" stopped: {spark_message(problem)}. Run again; if it stops at the same batch"
         ' each time: docs/operations.md, "A record that stops the line".'
     )
 
@@ -198,11 +198,3 @@ def _own_commit(resources: PipelineResources, attempt: BatchAttempt) -> BatchCom
         )
         return None
     return landed
-
-
-def _short_message(problem: Exception) -> str:
-    """The first line that names an error, and the root cause."""
-    lines = [line.strip(" \t:") for line in str(problem).splitlines() if line.strip()]
-    first = next((line for line in lines if "Exception" in line or "[" in line), repr(problem))
-    causes = [line for line in lines if line.startswith("Caused by: ")]
-    return naming_expired_keys(" … ".join([first, *causes[-1:]]), str(problem))

@@ -13,10 +13,10 @@ from sluice.errors import (
     SluiceError,
     SparkFailed,
     StateStopped,
-    first_said,
 )
 from sluice.failpoints import reach
 from sluice.lake.port import NoOrder, RowWithoutKey, StateLake, TruncationWithoutOrder
+from sluice.lake.spark_message import spark_message
 from sluice.moves import Move
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import while_crossed
@@ -124,13 +124,15 @@ def _failed(resources: PipelineResources, due: DueSpan, problem: Exception) -> S
     where = f"{resources.state.uri}: {due.span} of the data table"
     if isinstance(problem, CommitConflict):
         return Conflicted(f"{where}: not committed: {problem}. Run again.")
-    said = first_said(problem)
-    return SparkFailed(f"{where}: not committed. Spark stopped: {said}. Run again.")
+    return SparkFailed(
+        f"{where}: not committed. Spark stopped: {spark_message(problem)}. Run again; if it fails"
+        " each time: docs/operations.md, The state table is refused."
+    )
 
 
 def stopped(resources: PipelineResources, due: DueSpan, problem: Exception) -> StateStopped:
     """Why the state cannot follow the log, and what to write into the spec."""
-    rebuild = Move("rebuild", (resources.spec.pipeline,))
+    rebuild = Move("rebuild", (resources.spec.pipeline, "--execute"))
     where = f"{resources.state.uri}: {due.span} of the data table"
     if isinstance(problem, NoOrder):
         return StateStopped(
@@ -150,8 +152,10 @@ def stopped(resources: PipelineResources, due: DueSpan, problem: Exception) -> S
         )
     return StateStopped(
         f"{where}: expected a value in each column of the key"
-        f" ({', '.join(due.standing.rules.key)}), found null in {problem}. Write `unkeyed: ignore`"
-        " into the spec's `state` if such rows belong to no key, or name another key; then ",
+        f" ({', '.join(due.standing.rules.key)}), found null in {problem}. If such rows belong to"
+        " no key, write `unkeyed: ignore` into the spec's `state`: the next run goes on. If they"
+        " are tombstones, that would leave their keys undeleted: name the record's key, such as"
+        " `state: {key: [_key]}`; then ",
         rebuild,
         " makes the table by that. The data table goes on.",
     )
