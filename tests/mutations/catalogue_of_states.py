@@ -55,10 +55,18 @@ STATE_SEEN_BY_TESTS = (
     SeenByTest(
         "trusts a late refresh on an older copy of the state table",
         "sluice/state_table/standing.py",
-        "before < commit.after:",
-        "False:",
-        "tests/simulation/test_states_that_others_touch.py::"
-        "test_a_late_refresh_on_an_older_copy_of_the_state_is_noticed",
+        "before >= commit.after",
+        "True",
+        "tests/unit/state_table/test_standing.py::"
+        "test_anything_else_is_refused_with_what_was_expected_and_found",
+    ),
+    SeenByTest(
+        "trusts a refresh of removed rows that another has overtaken",
+        "sluice/state_table/standing.py",
+        "        return before == commit.after\n",
+        "        return before >= commit.after\n",
+        "tests/unit/state_table/test_standing.py::"
+        "test_anything_else_is_refused_with_what_was_expected_and_found",
     ),
     SeenByTest(
         "takes a state commit's own base for judged",
@@ -67,8 +75,8 @@ STATE_SEEN_BY_TESTS = (
         "            if found.commit is not None:\n"
         "                judged = max(judged, found.commit.state_version or -1)\n"
         "            if found.stands_at is not None and (found.version <= judged",
-        "tests/simulation/test_states_that_others_touch.py::"
-        "test_a_late_refresh_on_an_older_copy_of_the_state_is_noticed",
+        "tests/unit/tables/test_state_log.py::"
+        "test_a_commit_on_a_version_of_a_table_that_is_gone_shows_the_one_before_it",
     ),
     SeenByTest(
         "trusts a state table by other rules",

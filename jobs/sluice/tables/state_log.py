@@ -10,7 +10,7 @@ from deltalake import DeltaTable, Transaction
 from pyarrow.fs import PyFileSystem
 
 from sluice.columns.columns import Column
-from sluice.errors import StateRefused
+from sluice.errors import CommitConflict, StateRefused
 from sluice.state_table.collected import COLLECTED, Collected
 from sluice.state_table.commits import REBUILDING, StateCollection, StateCommit, app_id
 from sluice.state_table.rules import StateRules
@@ -94,6 +94,14 @@ class StateSnapshot:
         with reading(self.uri):
             found = self._table.transaction_version(self._app_id)
         return None if found is None else int(found)
+
+    def require_at(self, after: int) -> None:
+        """Raises CommitConflict where it does not stand at that version of the log.
+
+        Asked right before a MERGE, which sees only what is committed while it runs.
+        """
+        if self.stands_at != after:
+            raise CommitConflict("another refresh has come in between")
 
     def found(self, rules: StateRules) -> FoundState | None:
         """What is to be judged of it; None while there is no table."""

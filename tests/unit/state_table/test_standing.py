@@ -101,6 +101,11 @@ REFUSED = [
         LOG,
         "expected the table at version 5 of the data table before version 2, found 4",
     ),
+    (
+        replace(FOUND, versions=(refreshed(2, 3, 7, "rewritten"), FIRST)),
+        LOG,
+        "expected the table at version 3 of the data table before version 2, found 4",
+    ),
 ]
 
 

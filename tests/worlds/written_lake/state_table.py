@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from sluice.clock import Chance, Clock
+from sluice.errors import CommitConflict
 from sluice.failpoints import reach
 from sluice.lake.port import StateAttempt
 from sluice.progress.resources import PipelineResources
 from sluice.progress.state_trust import require_rules
 from sluice.spec_file.statistics_columns import has_bounds
 from sluice.state_table.collected import Collected
-from sluice.state_table.commits import StateCollection
+from sluice.state_table.commits import StateCollection, app_id
 from sluice.state_table.counts import StateCounts
 from sluice.state_table.spans import FileBounds
 
@@ -61,6 +62,8 @@ class WrittenState:
         if attempt.span.kind == "everything":
             writing.overwrite([row for row in changes.values() if row is not None])
         elif changes or attempt.gives_columns:
+            if table.transaction(app_id(name)) != attempt.commit.after:
+                raise CommitConflict("another refresh has come in between")
             writing.merge(changes)
         return counts
 
@@ -102,7 +105,7 @@ class WrittenState:
         return rows.rewritten(self._in_files(span.after, span.removed), added)
 
     def _rows(self, attempt: StateAttempt) -> StateRows:
-        state = TableState(self.resources.state.uri)
+        state = TableState(self.resources.state.uri, attempt.commit.state_version)
 
         def read_log() -> list[Row]:
             log = TableState(self.resources.data.uri, attempt.span.upto)

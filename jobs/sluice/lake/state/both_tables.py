@@ -67,10 +67,6 @@ class BothTables:
             return rows
         return rows.where(TRUNCATES if self.truncations else OF_A_KEY)
 
-    def state(self) -> DataFrame:
-        """The state table as it is now."""
-        return self.spark.read.format("delta").load(self.state_uri)
-
     def state_before(self) -> DataFrame:
         """The state table at the version that the attempt's commit is based on."""
         version = str(self.attempt.commit.state_version)

@@ -10,6 +10,11 @@ from pyspark.sql import functions as F
 from sluice.columns.columns import Array, Column, ColumnType, Map, Primitive, Struct
 from sluice.columns.names import quoted
 
+# Without them the text of a moment has no microseconds.
+_WHOLE = (
+    """map('timestampFormat', "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX","""
+    """ 'timestampNTZFormat', "yyyy-MM-dd'T'HH:mm:ss.SSSSSS")"""
+)
 _PLACE = ("_topic", "_topic_id", "_partition", "_offset")
 
 
@@ -28,7 +33,7 @@ def without_equal(rows: DataFrame, others: DataFrame, columns: tuple[Column, ...
 def _compared(table: str, column: Column) -> str:
     sql = f"{table}.{quoted(column.name)}"
     # Neither has an order, nor equality, in Spark.
-    return f"to_json(struct({sql}))" if _has_no_equality(column.type) else sql
+    return f"to_json(struct({sql}), {_WHOLE})" if _has_no_equality(column.type) else sql
 
 
 def _has_no_equality(kind: ColumnType) -> bool:

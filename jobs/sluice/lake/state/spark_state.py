@@ -60,6 +60,7 @@ class SparkState:
             if attempt.span.kind == "everything":
                 self._overwrite(rows, attempt.commit.counted(counts))
             elif counts.changed or attempt.gives_columns:
+                self.resources.state.snapshot().require_at(attempt.commit.after)
                 self._merge(rows, tables, counts)
         return counts
 

@@ -101,9 +101,11 @@ class StateRows:
     def _now(self, names: list[str], of: DataFrame) -> DataFrame:
         """The state's rows of these keys: the key, `now_order`, and in `now_row` these columns.
 
-        Few keys are sent to all tasks: the whole state need not be sorted for a join.
+        They are those of the version that the span was judged by: a later one may lack keys that
+        were collected since. Few keys are sent to all tasks: the whole state need not be sorted for
+        a join.
         """
-        stored = self.newest.stored(self.tables.state(), names)
+        stored = self.newest.stored(self.tables.state_before(), names)
         keys, on = of.select(*self.newest.keys), self.newest.keys
         if of.count() > FEW:
             return stored.join(keys, on, "left_semi").alias("now")
