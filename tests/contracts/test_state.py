@@ -107,7 +107,7 @@ def test_both_lakes_refuse_the_same_meetings(
 
 
 @pytest.mark.parametrize("lake", BOTH)
-def test_an_attempt_that_comes_late_leaves_what_is_right(told: Install, lake: OpenStage) -> None:
+def test_an_attempt_that_comes_late_is_refused(told: Install, lake: OpenStage) -> None:
     stage = followed(told, lake)
     for value in ({"id": 1, "v": "c"}, {"id": 2, "v": "d"}):
         stage.put(value)
@@ -117,12 +117,12 @@ def test_an_attempt_that_comes_late_leaves_what_is_right(told: Install, lake: Op
     narrow = stage.due
     assert (narrow.span.upto, wide.span.upto) == (2, 3)
     stage.attempt_at(narrow)
-    stage.attempt_at(wide)
-    stage.trips.judge_state()
     version = DeltaTable(stage.table).version()
-    stage.attempt_at(narrow)
-    stage.attempt_at(wide)
+    for late in (wide, narrow):
+        with pytest.raises(CommitConflict, match="another refresh has come in between"):
+            stage.attempt_at(late)
     assert DeltaTable(stage.table).version() == version
+    stage.refresh()
     stage.trips.judge_state()
 
 
@@ -147,6 +147,9 @@ class Changed:
 
     def differing(self, attempt: StateAttempt, most: int) -> tuple[int, list[str]]:
         return self.lake.differing(self.change(attempt), most)
+
+    def deleted(self, version: int) -> int:
+        return self.lake.deleted(version)
 
 
 def changed(change: Callable[[StateAttempt], StateAttempt]) -> OpenEngine:

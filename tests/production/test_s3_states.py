@@ -43,8 +43,8 @@ def succeeds(trips: InBucket, command: str, *words: str) -> str:
     return done.stdout
 
 
-def is_right(trips: InBucket, **said: bool) -> None:
-    trips.judge_state(deletes=lambda row: row["v"] == "gone", **said)
+def is_right(trips: InBucket, anew: bool = False) -> None:
+    trips.judge_state(deletes=lambda row: row["v"] == "gone", anew=anew)
     trips.judge()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sluice.errors import StateStopped
 from sluice.offsets.ranges import TopicPartition
 from sluice.operations.backfill.selection import parse_selection
+from sluice.operations.maintain import MaintenanceResult
 
 from tests.simulation.commands import Command
 from tests.simulation.states_by_hand import IN_ONE, States, state_worlds
@@ -24,8 +25,8 @@ def loses(states: States, partition: int, below: int) -> None:
 def maintained(states: States) -> int:
     """How many deleted keys a maintenance has collected."""
     done = states.world.carry_out(Command(("maintain",), "maintain"))
-    assert done.green, done.problem
-    return int(done.result.collected)
+    assert isinstance(done.result, MaintenanceResult), done.problem
+    return done.result.collected
 
 
 def reads_again(states: States, offset: int) -> None:
