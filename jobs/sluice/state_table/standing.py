@@ -139,7 +139,7 @@ def _goes_on(commit: StateCommit, before: int) -> bool:
     """Whether a commit may follow on a table that stood at that version of the log.
 
     One of appended rows may have been overtaken: what came is a part of its span, and older rows do
-    not win. The keys of rows that were removed are told by the whole span alone.
+    not win. Which keys rows were removed of, only the whole span shows.
     """
     if commit.kind == "rewritten":
         return before == commit.after
