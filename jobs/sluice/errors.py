@@ -163,12 +163,6 @@ class CommitConflict(Exception):
     """
 
 
-def first_said(problem: Exception) -> str:
-    """The first line of an exception's text that is not blank; its name where there is none."""
-    lines = (line.strip() for line in str(problem).splitlines())
-    return next(filter(None, lines), repr(problem))
-
-
 def as_lines(findings: Iterable[Part]) -> Advice:
     """Join findings into one text, one per line, with the moves of all."""
     return advice(*findings, between="\n")

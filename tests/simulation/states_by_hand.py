@@ -38,11 +38,15 @@ class States(Hand):
         event = {"id": key, "extra": 1, "seq": seq, "name": name}
         self._produce(json.dumps(event).encode(), b"k%d" % key, partition)
 
+    def put_tombstone(self, key: int) -> None:
+        """A tombstone of a key."""
+        self._produce(None, b"k%d" % key, 0)
+
     def put_without_key(self) -> None:
         """An event without a key."""
         self._produce(json.dumps({"seq": 1, "name": "a"}).encode(), None, 0)
 
-    def _produce(self, value: bytes, key: bytes | None, partition: int) -> None:
+    def _produce(self, value: bytes | None, key: bytes | None, partition: int) -> None:
         now = int(self.world.clock.now().timestamp() * 1000)
         self.world.kafka.produce("t", partition, [Record(value, key, now, ())], None)
 

@@ -9,12 +9,6 @@ from sluice.operations.maintain import MaintenanceResult
 
 from tests.simulation.commands import Command
 from tests.simulation.states_by_hand import IN_ONE, States, state_worlds
-from tests.worlds.memory_log import Record
-
-
-def put_tombstone(states: States, key: int) -> None:
-    now = int(states.world.clock.now().timestamp() * 1000)
-    states.world.kafka.produce("t", 0, [Record(None, b"k%d" % key, now, ())], None)
 
 
 def loses(states: States, partition: int, below: int) -> None:
@@ -44,7 +38,7 @@ def test_a_key_that_is_collected_meanwhile_does_not_come_back_by_an_older_row() 
         states.comes(9, 1, "nine")
         states.put(1, 1, "old")
         states.does("reset", "--to-latest")
-        put_tombstone(states, 1)
+        states.put_tombstone(1)
         states.lands()
         states.follows()
         reads_again(states, 1)
@@ -85,7 +79,7 @@ def test_a_rebuild_that_would_stop_leaves_the_table_that_is_trusted(apart: State
         for number in range(4):
             apart.put(10 + partition, number, "f", partition)
     apart.put(1, 1, "a", 0)
-    put_tombstone(apart, 1)
+    apart.put_tombstone(1)
     for partition in (0, 1, 2):
         for number in range(4):
             apart.put(10 + partition, number, "f", partition)

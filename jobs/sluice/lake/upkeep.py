@@ -8,9 +8,10 @@ from contextlib import AbstractContextManager, contextmanager
 
 from pyspark.sql import SparkSession
 
-from sluice.errors import CommitConflict, SparkFailed, first_said
+from sluice.errors import CommitConflict, SparkFailed
 from sluice.lake.batch_commit import naming_conflicts
 from sluice.lake.port import Compacted, StateLake
+from sluice.lake.spark_message import spark_message
 from sluice.offsets.quarantined import BatchOffsets
 from sluice.progress.resources import PipelineResources
 
@@ -26,7 +27,7 @@ def _naming_failures(step: str) -> Iterator[None]:
     except CommitConflict:
         raise
     except Exception as problem:
-        raise SparkFailed(f"{step}: Spark stopped: {first_said(problem)}") from problem
+        raise SparkFailed(f"{step}: Spark stopped: {spark_message(problem)}") from problem
 
 
 class SparkUpkeep:

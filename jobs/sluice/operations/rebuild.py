@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING
 
 from sluice.errors import CommitConflict, SpecError, StateRefused
 from sluice.failpoints import reach
-from sluice.lake.port import NoOrder, RowWithoutKey, StateLake, TruncationWithoutOrder
 from sluice.moves import Advice, Move
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.state_trust import StateStanding, read_standing
-from sluice.protocol.refresh.due_span import DueSpan, due_anew
+from sluice.protocol.refresh.due_span import due_anew
 from sluice.protocol.refresh.making import (
     Conflicted,
     FindLake,
     Followed,
     make,
-    stopped,
+    require_possible,
     until_alone,
 )
 from sluice.protocol.refresh.refresh import OpenState, opened_once
@@ -95,7 +94,8 @@ def _rebuild(resources: PipelineResources, lake: FindLake) -> Followed:
     lane, standing = _look(resources)
     _require_place(resources, standing)
     if standing.refusal is None and not standing.is_new:
-        _require_possible(resources, due_anew(lane, standing), lake())
+        # A table that is trusted is not given up for one that cannot be made.
+        require_possible(resources, due_anew(lane, standing), lake())
     if not standing.is_new and standing.found and standing.found.stands_at != REBUILDING:
         try:
             standing.table.begin_rebuild(resources.clock.now())
@@ -104,14 +104,6 @@ def _rebuild(resources: PipelineResources, lake: FindLake) -> Followed:
         reach("state given up")
         lane, standing = _look(resources)
     return make(resources, due_anew(lane, standing), lake)
-
-
-def _require_possible(resources: PipelineResources, due: DueSpan, lake: StateLake) -> None:
-    """Raises StateStopped before a trusted table is given up for one that cannot be made."""
-    try:
-        lake.foresee(due.attempt)
-    except (NoOrder, RowWithoutKey, TruncationWithoutOrder) as problem:
-        raise stopped(resources, due, problem) from None
 
 
 def _look(resources: PipelineResources) -> tuple[LaneState, StateStanding]:

@@ -43,4 +43,4 @@ def rebuild(pipeline: str, execute: bool, as_json: bool) -> None:
 
 def _interrupted(pipeline: str) -> str:
     again = f"`sluice rebuild {pipeline} --execute`"
-    return f"{pipeline}: interrupted. The state table may be refused until {again} is complete."
+    return f"{pipeline}: the state table may be refused until {again} is complete."

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from sluice.columns.columns import Column
 from sluice.lake.port import StateAttempt
-from sluice.lake.state.log_rows import log_at, log_in_files
+from sluice.lake.state.log_rows import log_at, log_in_files, table_at
 from sluice.lake.state.order import Order
 from sluice.state_table.rules import OF_A_KEY, TRUNCATES
 from sluice.state_table.spans import FileBounds
@@ -69,6 +69,6 @@ class BothTables:
 
     def state_before(self) -> DataFrame:
         """The state table at the version that the attempt's commit is based on."""
-        version = str(self.attempt.commit.state_version)
-        at = self.spark.read.format("delta").option("versionAsOf", version)
-        return at.load(self.state_uri)
+        version = self.attempt.commit.state_version
+        assert version is not None, "a table that is made anew is not read"
+        return table_at(self.spark, self.state_uri, version)

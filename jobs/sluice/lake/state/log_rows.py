@@ -19,9 +19,14 @@ from sluice.state_table.spans import FileBounds
 _MOST_TERMS = 16
 
 
+def table_at(spark: SparkSession, uri: str, version: int) -> DataFrame:
+    """A table at a version."""
+    return spark.read.format("delta").option("versionAsOf", str(version)).load(uri)
+
+
 def log_at(spark: SparkSession, uri: str, version: int, columns: Iterable[Column]) -> DataFrame:
     """The rows of the data table at a version: the columns that a state table has of it."""
-    rows = spark.read.format("delta").option("versionAsOf", str(version)).load(uri)
+    rows = table_at(spark, uri, version)
     return rows.select(*_of(rows, columns))
 
 
@@ -36,7 +41,7 @@ def log_in_files(
 
     Statistics choose the files by the bounds of the coordinates; their names decide.
     """
-    rows = spark.read.format("delta").option("versionAsOf", str(version)).load(uri)
+    rows = table_at(spark, uri, version)
     names = {name for each in files for name in _names(each.path)}
     if bounds := bounding(files):
         rows = rows.where(bounds)

@@ -17,6 +17,7 @@ from sluice.lake.port import StateAttempt
 from sluice.lake.state.both_tables import BothTables
 from sluice.lake.state.differing_keys import differing_keys
 from sluice.lake.state.key_filter import key_filter
+from sluice.lake.state.log_rows import table_at
 from sluice.lake.state.session_apart import committing, session_apart, telling
 from sluice.lake.state.state_creation import create_state_table
 from sluice.lake.state.state_rows import FEW, Made, StateRows
@@ -75,8 +76,7 @@ class SparkState:
 
     def deleted(self, version: int) -> int:
         """How many deleted keys that version of the state table has: they wait to be collected."""
-        at = self.spark.read.format("delta").option("versionAsOf", str(version))
-        return at.load(self.resources.state.uri).where("_deleted").count()
+        return table_at(self.spark, self.resources.state.uri, version).where("_deleted").count()
 
     def collect(self, collected: Collected, told: StateCollection) -> int:
         """Take the rows of deleted keys below these offsets away; how many they are."""

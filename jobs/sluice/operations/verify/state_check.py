@@ -8,14 +8,8 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 
-from sluice.errors import SluiceError
-from sluice.lake.port import (
-    NoOrder,
-    RowWithoutKey,
-    StateAttempt,
-    StateLake,
-    TruncationWithoutOrder,
-)
+from sluice.errors import SluiceError, StateStopped
+from sluice.lake.port import StateAttempt, StateLake
 from sluice.lake.spark_message import spark_message
 from sluice.moves import Advice, Move, advice
 from sluice.offsets.quantities import format_count
@@ -24,7 +18,7 @@ from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.state_trust import StateStanding, read_standing
 from sluice.protocol.refresh.due_span import attempt_at, due_span
-from sluice.protocol.refresh.making import stopped
+from sluice.protocol.refresh.making import require_possible
 from sluice.protocol.refresh.refresh import OpenState
 from sluice.state_table.spans import whole
 from sluice.tables.log_changes import columns_at
@@ -124,10 +118,9 @@ def _foreseen(resources: PipelineResources, found: StateVerdict, state: StateLak
     if due is None or not due.needs_spark:
         return found
     try:
-        state.foresee(due.attempt)
-    except (NoOrder, RowWithoutKey, TruncationWithoutOrder) as problem:
-        why = advice(stopped(resources, due, problem))
-        return replace(found, problem=why)
+        require_possible(resources, due, state)
+    except StateStopped as problem:
+        return replace(found, problem=advice(problem))
     return found
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -69,10 +70,9 @@ def make(resources: PipelineResources, due: DueSpan, lake: FindLake) -> Followed
         if due.standing.is_new or not due.standing.is_known:
             # What it is made of is in the data table: only now it is known that there is one.
             _create(resources, due, lake())
-        counts = lake().follow(due.attempt)
+        with _naming_stops(resources, due):
+            counts = lake().follow(due.attempt)
         reach("state committed")
-    except (NoOrder, TruncationWithoutOrder, RowWithoutKey) as problem:
-        raise stopped(resources, due, problem) from None
     except SluiceError:
         raise
     except Exception as problem:
@@ -89,6 +89,12 @@ def make(resources: PipelineResources, due: DueSpan, lake: FindLake) -> Followed
             " commit. Run again."
         )
     return _advance(resources, due, counts)
+
+
+def require_possible(resources: PipelineResources, due: DueSpan, lake: StateLake) -> None:
+    """Raises StateStopped where the log does not say how to follow the span; nothing is written."""
+    with _naming_stops(resources, due):
+        lake.foresee(due.attempt)
 
 
 def make_unchanged(resources: PipelineResources, due: DueSpan) -> Followed:
@@ -130,7 +136,15 @@ def _failed(resources: PipelineResources, due: DueSpan, problem: Exception) -> S
     )
 
 
-def stopped(resources: PipelineResources, due: DueSpan, problem: Exception) -> StateStopped:
+@contextmanager
+def _naming_stops(resources: PipelineResources, due: DueSpan) -> Iterator[None]:
+    try:
+        yield
+    except (NoOrder, TruncationWithoutOrder, RowWithoutKey) as problem:
+        raise _stopped(resources, due, problem) from None
+
+
+def _stopped(resources: PipelineResources, due: DueSpan, problem: Exception) -> StateStopped:
     """Why the state cannot follow the log, and what to write into the spec."""
     rebuild = Move("rebuild", (resources.spec.pipeline, "--execute"))
     where = f"{resources.state.uri}: {due.span} of the data table"
