@@ -94,7 +94,7 @@ def is_java(process: psutil.Process) -> bool:
         return False
 
 
-def is_spark(process: psutil.Process) -> bool:
+def _is_spark(process: psutil.Process) -> bool:
     """Whether it is Spark's JVM: neither the script that starts it nor that script's own JVM."""
     try:
         arguments = process.cmdline()
@@ -116,11 +116,11 @@ def still_there(pids: Iterable[int]) -> list[psutil.Process]:
 
 def spark_jvms(pids: Iterable[int]) -> list[psutil.Process]:
     """Spark's JVMs among these, without the copy that one is while it starts another program."""
-    found = {each.pid: each for each in still_there(pids) if is_spark(each)}
-    return [each for each in found.values() if parent_of(each) not in found]
+    found = {each.pid: each for each in still_there(pids) if _is_spark(each)}
+    return [each for each in found.values() if _parent_of(each) not in found]
 
 
-def parent_of(process: psutil.Process) -> int | None:
+def _parent_of(process: psutil.Process) -> int | None:
     """The id of its parent; None once it has ended."""
     try:
         parent: int = process.ppid()

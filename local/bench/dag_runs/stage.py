@@ -16,7 +16,7 @@ from local.bench.world import JSON
 from local.embedded.airflow_client import DagRun
 from local.embedded.airflow_processes import Airflow
 from local.embedded.broker import Broker
-from local.embedded.guard import is_spark
+from local.embedded.guard import spark_jvms
 from local.embedded.spark_server import SparkServer
 from local.embedded.topics import create_topic
 from local.embedded.waiting import until
@@ -67,7 +67,7 @@ class Stage:
 
     def jvms(self) -> int:
         """How many JVMs run below Airflow."""
-        return sum(map(is_spark, self.airflow.family()))
+        return len(spark_jvms(member.pid for member in self.airflow.family()))
 
 
 @contextmanager
