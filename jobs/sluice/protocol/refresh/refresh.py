@@ -1,9 +1,9 @@
 """Step 4: the state table follows the versions of the data table, one commit for each span.
 
 A commit is based on nothing but the two tables. So the next attempt after a crash reads where the
-state stands, and goes on from there: there is no plan. A commit that comes late is skipped by
-Delta, as its transaction version is not above the stored one; one that overlaps with another is
-refused.
+state stands, and goes on from there: there is no plan. An attempt that comes late looks again,
+where the state no longer stands where its span begins. What still commits late is skipped by Delta,
+as its transaction version is not above the stored one, or refused at the next look.
 """
 
 from __future__ import annotations
