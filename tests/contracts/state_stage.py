@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Any
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 from sluice.errors import SluiceError
-from sluice.lake.port import StateAttempt
+from sluice.lake.port import NoOrder, StateAttempt
 from sluice.protocol.refresh.due_span import due_span
 from sluice.state_table.commits import StateCommit, app_id
 from sluice.state_table.counts import StateCounts
+from sluice.state_table.topic_ranks import TopicRanks
 from sluice.tables.data_files import read_chunks
 from sluice.tables.stored_columns import stored_columns
 
@@ -96,6 +98,19 @@ class StateStage(Stage):
         else:
             self.said.append(found)
 
+    def refresh_by(self, ranks: TopicRanks) -> None:
+        """Refresh the state, with topics in this order, and note what the lake said."""
+        try:
+            self.said.append(self.attempt_at(replace(self.due, ranks=ranks)))
+        except NoOrder as refused:
+            self.said.append(self._masked(str(refused)))
+
+    @property
+    def topic_id(self) -> str:
+        """The id of the topic whose records the log has."""
+        ids = DeltaTable(self.data).to_pyarrow_table(columns=["_topic_id"])["_topic_id"]
+        return min(map(str, ids.to_pylist()))
+
     def follow(self, *values: Mapping[str, Any] | None, **record: Any) -> None:
         """Produce, land and refresh."""
         self.put(*values, **record)
@@ -139,7 +154,7 @@ class StateStage(Stage):
         masked = text.replace(str(self.trips.warehouse), "warehouse")
         for number, each in enumerate(self.trips.topics):
             masked = masked.replace(each, f"topic {number}")
-        return masked
+        return re.sub(r"topic id [\w-]{22}", "its topic id", masked)
 
 
 def _commits(file: Path) -> list[Told]:

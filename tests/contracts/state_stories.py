@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from deltalake import DeltaTable
+from sluice.state_table.topic_ranks import TopicRanks
 
 from tests.contracts.state_stage import StateStage
 from tests.worlds.altered_tables import clean_the_log
 
 SCHEMA = "id BIGINT, v STRING, n INT, x DOUBLE, raw BINARY, gone BOOLEAN"
 GONE = "__gone"
+LATER = "~later"  # Behind all ids that a broker gives.
 Story = Callable[[StateStage], None]
 STORIES: dict[str, tuple[dict[str, Any], Story]] = {}
 
@@ -119,6 +121,60 @@ def a_key_in_two_partitions_with_an_order(stage: StateStage) -> None:
     stage.follow({"id": 1, "v": "older"}, partition=1, at=0)
     stage.put({"id": 3, "v": "x"}, {"id": 3, "v": "y"}, at=50)
     stage.follow({"id": 3, "v": "z"}, at=50, partition=1)
+
+
+def follows_a_later_topic(stage: StateStage) -> tuple[str, TopicRanks, TopicRanks]:
+    """The topic's id, and the order of it and a later one of its name: known, and come back.
+
+    No broker gives an id again, so the rows of the later topic are added.
+    """
+    stage.follow({"id": 1, "v": "a"}, {"id": 2, "v": "b"}, {"id": 3, "v": "c"})
+    first = stage.topic_id
+    ids = {"trips": (first, LATER)}
+    stage.others_add(id=1, _topic_id=LATER, _batch="forward-2-1", _offset=0, v="later")
+    stage.refresh_by(TopicRanks(ids))
+    return first, TopicRanks(ids), TopicRanks(ids, {first: 3})
+
+
+@story()
+def a_topic_that_comes_back(stage: StateStage) -> None:
+    first, once, again = follows_a_later_topic(stage)
+    stage.others_add(id=2, _topic_id=first, _batch="forward-3-1", v="of one topic")
+    stage.refresh_by(again)
+    stage.others_add(id=1, _topic_id=first, _batch="backfill-2-1", v="before it came back")
+    stage.refresh_by(again)
+    stage.others_add(id=1, _topic_id=first, _batch="forward-3-2", v="newer or older")
+    stage.refresh_by(again)
+    stage.refresh_by(once)
+
+
+@story()
+def a_later_topic_behind_one_that_came_back(stage: StateStage) -> None:
+    first, _, again = follows_a_later_topic(stage)
+    stage.others_add(id=3, _topic_id=first, _batch="forward-3-1", v="of one topic")
+    stage.refresh_by(again)
+    stage.others_add(id=3, _topic_id=LATER, _batch="forward-2-2", v="newer or older")
+    stage.refresh_by(again)
+    DeltaTable(stage.data).update(updates={"v": "'mended'"}, predicate="id = 3")
+    stage.refresh_by(again)
+
+
+@story()
+def topics_whose_plans_are_gone(stage: StateStage) -> None:
+    first, once, _ = follows_a_later_topic(stage)
+    stage.others_add(id=2, _topic_id=LATER, _batch="forward-2-2", v="of a known batch")
+    stage.refresh_by(TopicRanks({"trips": (LATER,)}, since=2))
+    stage.refresh_by(TopicRanks({"trips": (LATER, first)}, since=2))
+    stage.refresh_by(TopicRanks())
+    stage.others_add(id=3, _topic_id=LATER, _batch=None, v="of no batch")
+    stage.refresh_by(once)
+
+
+@story(order_by=["n"])
+def topics_that_come_back_with_an_order(stage: StateStage) -> None:
+    first, _, again = follows_a_later_topic(stage)
+    stage.others_add(id=1, _topic_id=first, _batch="forward-3-1", n=1, v="newer")
+    stage.refresh_by(again)
 
 
 @story()

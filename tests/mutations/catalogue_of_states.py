@@ -151,17 +151,40 @@ STATE_SEEN_BY_TESTS = (
     ),
     SeenByTest(
         "ranks a topic that is created anew below the one before",
-        "sluice/progress/topic_ranks.py",
-        "                    ids.append(planned.topic_id)\n",
-        "                    ids.insert(0, planned.topic_id)\n",
+        "sluice/state_table/topic_ranks.py",
+        "met.append(topic_id)",
+        "met.insert(0, topic_id)",
         "tests/simulation/test_states.py::test_a_topic_that_is_created_anew_is_the_newer_one",
     ),
     SeenByTest(
         "ranks no topics",
         "sluice/progress/topic_ranks.py",
-        "    if lane.generation == 1:\n",
-        "    if lane.generation:\n",
+        "if lane.generation == 1 else",
+        "if lane.generation else",
         "tests/simulation/test_states.py::test_a_topic_that_is_created_anew_is_the_newer_one",
+    ),
+    SeenByTest(
+        "ranks a topic that comes back as it was first read",
+        "sluice/state_table/topic_ranks.py",
+        "again.setdefault(topic_id, generation)",
+        "pass",
+        "tests/simulation/test_states.py::"
+        "test_a_topic_that_comes_back_behind_a_later_one_has_no_order",
+    ),
+    SeenByTest(
+        "ranks topics of which no plan is left",
+        "sluice/state_table/topic_ranks.py",
+        "        if topic_id not in self.places:\n            return False\n",
+        "        if topic_id not in self.places:\n            return True\n",
+        "tests/simulation/test_states.py::test_topics_whose_plans_are_gone_have_no_order",
+    ),
+    SeenByTest(
+        "orders a topic that comes back in Spark",
+        "sluice/lake/state/places.py",
+        " OR (ids > 1 AND unplaced)",
+        "",
+        "tests/contracts/test_state.py::"
+        "test_both_lakes_leave_the_same_state[a_topic_that_comes_back]",
     ),
     SeenByTest(
         "does not read back where the state stands",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
 from tests.oracle.state_values import plain, rank, stands_for_missing
+from tests.oracle.topic_ids import TopicIds
 from tests.oracle.violation import Unjudgeable
 
 Row = dict[str, Any]
@@ -69,10 +70,9 @@ class StateRules:
         return [row for row in of_keys if self.key_of(row) is None]
 
 
-def expected_state(rows: Iterable[Row], rules: StateRules, ranks: Mapping[str, int]) -> State:
+def expected_state(rows: Iterable[Row], rules: StateRules, ids: TopicIds) -> State:
     """Key → its row in the state, as the data table with these rows has it to be.
 
-    `ranks` has the place of each topic id among those of its topic, as the pipeline saw them.
     Raises NoOrder; and Unjudgeable for a row of a topic id without a rank.
     """
     by_key: dict[Key, list[Row]] = defaultdict(list)
@@ -85,11 +85,11 @@ def expected_state(rows: Iterable[Row], rules: StateRules, ranks: Mapping[str, i
     if truncations and by_key and not rules.order_by:
         key, found = next(iter(by_key.items()))
         raise NoOrder(key, place_name(found[0]), place_name(truncations[0]))
-    last = max((_place(row, rules, ranks) for row in truncations), default=None)
+    last = max((_place(row, rules, ids) for row in truncations), default=None)
     state = {}
     for key, found in by_key.items():
-        newest_first = _in_order(key, found, rules, ranks)
-        below = last is not None and _place(newest_first[0], rules, ranks) < last
+        newest_first = _in_order(key, found, rules, ids)
+        below = last is not None and _place(newest_first[0], rules, ids) < last
         state[key] = _state_row(newest_first, rules, below)
     return state
 
@@ -103,27 +103,29 @@ def place_name(row: Row) -> str:
     return f"{row['_topic']}[{row['_partition']}] {row['_offset']} (topic id {row['_topic_id']})"
 
 
-def _place(row: Row, rules: StateRules, ranks: Mapping[str, int]) -> Place:
-    if row["_topic_id"] not in ranks:
+def _place(row: Row, rules: StateRules, ids: TopicIds) -> Place:
+    if row["_topic_id"] not in ids.ranks:
         raise Unjudgeable(f"{place_name(row)}: no plan names its topic id")
     declared = tuple(rank(row[column]) for column in rules.order_by)
     last = (row["_offset"], row["_partition"], row["_topic"], row["_topic_id"])
-    return declared, ranks[row["_topic_id"]], *last
+    return declared, ids.ranks[row["_topic_id"]], *last
 
 
-def _in_order(key: Key, rows: list[Row], rules: StateRules, ranks: Mapping[str, int]) -> list[Row]:
+def _in_order(key: Key, rows: list[Row], rules: StateRules, ids: TopicIds) -> list[Row]:
     """The rows of a key, the greatest first. Raises NoOrder."""
     if not rules.order_by:
-        _require_one_line(key, rows)
-    rows = sorted(rows, key=lambda row: _place(row, rules, ranks), reverse=True)
+        _require_one_line(key, rows, ids)
+    rows = sorted(rows, key=lambda row: _place(row, rules, ids), reverse=True)
     for newer, older in pairwise(rows):
-        if _place(newer, rules, ranks) == _place(older, rules, ranks):
+        if _place(newer, rules, ids) == _place(older, rules, ids):
             raise NoOrder(key, place_name(older), place_name(newer))
     return rows
 
 
-def _require_one_line(key: Key, rows: list[Row]) -> None:
-    """Offsets order the records of one partition only; ids order only those of one topic."""
+def _require_one_line(key: Key, rows: list[Row], ids: TopicIds) -> None:
+    """Offsets order the records of one partition only; ids order only those of one topic, and not
+    where the topic has come back behind a later one.
+    """
     partitions: dict[str, Row] = {}
     for row in rows:
         known = partitions.setdefault(row["_topic_id"], row)
@@ -131,6 +133,12 @@ def _require_one_line(key: Key, rows: list[Row]) -> None:
             raise NoOrder(key, place_name(known), place_name(row))
         if rows[0]["_topic"] != row["_topic"]:
             raise NoOrder(key, place_name(rows[0]), place_name(row))
+    returned = next(filter(ids.has_returned, rows), None)
+    other = next(
+        (row for row in rows if returned and row["_topic_id"] != returned["_topic_id"]), None
+    )
+    if returned and other:
+        raise NoOrder(key, place_name(other), place_name(returned))
 
 
 def _state_row(newest_first: list[Row], rules: StateRules, truncated: bool) -> Row:

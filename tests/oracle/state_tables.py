@@ -13,6 +13,7 @@ from tests.oracle.delta_log import TableLog, Version, read_log
 from tests.oracle.offsets_rows import read_rows
 from tests.oracle.state import Row
 from tests.oracle.table_files import arrow_type, read_live
+from tests.oracle.topic_ids import TopicIds
 from tests.oracle.violation import Unjudgeable
 
 
@@ -56,20 +57,17 @@ def claims(log: TableLog, pipeline: str) -> list[Claim]:
     ]
 
 
-def topic_id_ranks(warehouse: Path, table: str, pipeline: str) -> dict[str, int]:
-    """Topic id → its place among the ids of its topic, in the order that plans name them.
+def topic_ids(warehouse: Path, table: str, pipeline: str) -> TopicIds:
+    """In the order that plans name them.
 
     Within a generation the forward lane sees an id before a backfill can re-read it.
     """
     rows = read_rows(read_log(warehouse / f"{table}__offsets"), pipeline)
     plans = [row for row in rows if row.event == "planned" and row.batch_id is not None]
     plans.sort(key=lambda row: (row.generation, row.lane != "forward", row.batch_id))
-    seen: dict[str, list[str]] = {}
-    for row in plans:
-        ids = seen.setdefault(row.topic, [])
-        if row.topic_id not in ids:
-            ids.append(row.topic_id)
-    return {topic_id: ids.index(topic_id) for ids in seen.values() for topic_id in ids}
+    return TopicIds.named_by(
+        (row.generation, row.topic, row.partition, row.topic_id) for row in plans
+    )
 
 
 def snapshot(root: Path, number: int) -> Snapshot:

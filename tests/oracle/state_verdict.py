@@ -20,8 +20,9 @@ from tests.oracle.state import (
     place_name,
     shown,
 )
-from tests.oracle.state_tables import Claim, Gone, Snapshot, claims, snapshot, topic_id_ranks
+from tests.oracle.state_tables import Claim, Gone, Snapshot, claims, snapshot, topic_ids
 from tests.oracle.state_values import equal, unchanged
+from tests.oracle.topic_ids import TopicIds
 
 NOWHERE = -1
 COUNTS = ("inserted", "updated", "deleted", "superseded", "stale", "unkeyed")
@@ -32,7 +33,7 @@ class StateTable:
     """A state table beside its data table, and the claims in its log."""
 
     rules: StateRules
-    ranks: dict[str, int]
+    ids: TopicIds
     collected: bool
     data: TableLog
     state: TableLog
@@ -81,10 +82,10 @@ def judge_state(
         return [f"{every[-1]}: expected a version of the data table, found none: it is given up"]
     if not found:
         return [f"{state.root}: expected a commit with the id sluice:{pipeline}:state, found none"]
-    ranks = topic_id_ranks(warehouse, table, pipeline)
+    ids = topic_ids(warehouse, table, pipeline)
     if anew:
         found = found[max(at for at, each in enumerate(found) if each.rebuilds) :]
-    judged = StateTable(rules, ranks, collected, data, state, found)
+    judged = StateTable(rules, ids, collected, data, state, found)
     return list(_violations(judged, caught_up))
 
 
@@ -170,7 +171,7 @@ def _differences(
     if any(name not in state.types for name in (*judged.rules.key, "_deleted")):
         return
     try:
-        expected = expected_state(data.rows, judged.rules, judged.ranks)
+        expected = expected_state(data.rows, judged.rules, judged.ids)
     except NoOrder as none:
         yield f"{where}: expected no state, as {none}"
         return

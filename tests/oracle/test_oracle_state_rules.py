@@ -14,8 +14,9 @@ from tests.oracle import StateRules, Unjudgeable
 from tests.oracle.state import NoOrder, Row, State, expected_state
 from tests.oracle.state_values import equal, plain, rank, unchanged
 from tests.oracle.state_world import record
+from tests.oracle.topic_ids import TopicIds
 
-RANKS = {"A": 0, "B": 1}
+IDS = TopicIds({"A": 0, "B": 1})
 KEY = ("_key_id",)
 BY_OFFSET = StateRules(KEY)
 BY_PRICE = StateRules(KEY, order_by=("price", "name"))
@@ -26,8 +27,8 @@ def offsets(state: State) -> dict[Any, int]:
     return {key[0]: row["_offset"] for key, row in state.items()}
 
 
-def newest(rules: StateRules, *rows: Row) -> dict[Any, int]:
-    return offsets(expected_state(rows, rules, RANKS))
+def newest(rules: StateRules, *rows: Row, ids: TopicIds = IDS) -> dict[Any, int]:
+    return offsets(expected_state(rows, rules, ids))
 
 
 def test_the_greatest_offset_of_a_partition_counts() -> None:
@@ -52,7 +53,7 @@ def test_declared_columns_come_first_one_after_the_other() -> None:
 
 def test_of_equal_declared_columns_rank_offset_and_partition_decide() -> None:
     rows = [record(1, (0, 9)), record(1, (1, 9)), record(1, (2, 8))]
-    state = expected_state(rows, BY_PRICE, RANKS)
+    state = expected_state(rows, BY_PRICE, IDS)
     assert state[(1,)]["_partition"] == 1
     assert newest(BY_PRICE, *rows, record(1, (0, 0), _topic_id="B")) == {1: 0}
 
@@ -82,7 +83,7 @@ def test_null_is_the_smallest_and_nan_the_greatest() -> None:
 def test_values_that_are_one_key(one: Any, other: Any) -> None:
     assert equal(one, other)
     rows = [record(None, (0, 0), price=one), record(None, (0, 1), price=other)]
-    state = expected_state(rows, StateRules(("price",)), RANKS)
+    state = expected_state(rows, StateRules(("price",)), IDS)
     assert [row["_offset"] for row in state.values()] == [1]
     assert state[(plain(one),)] is state[(plain(other),)]
 
@@ -94,7 +95,7 @@ def test_values_that_are_one_key(one: Any, other: Any) -> None:
 def test_values_that_are_two_keys(one: Any, other: Any) -> None:
     assert not equal(one, other)
     rows = [record(None, (0, 0), price=one), record(None, (0, 1), price=other)]
-    assert len(expected_state(rows, StateRules(("price",)), RANKS)) == 2
+    assert len(expected_state(rows, StateRules(("price",)), IDS)) == 2
 
 
 def test_a_copy_keeps_the_sign_of_a_zero_and_nan_is_nan() -> None:
@@ -107,7 +108,7 @@ def test_a_copy_keeps_the_sign_of_a_zero_and_nan_is_nan() -> None:
 def test_a_key_of_two_columns_without_one_of_them_is_none() -> None:
     rules = StateRules(("_key_id", "name"))
     rows = [record(1, (0, 0), name="a"), record(1, (0, 1), name="b"), record(1, (0, 2))]
-    assert {*expected_state(rows, rules, RANKS)} == {(1, "a"), (1, "b")}
+    assert {*expected_state(rows, rules, IDS)} == {(1, "a"), (1, "b")}
     assert rules.unkeyed_in(rows) == [rows[2]]
 
 
@@ -124,14 +125,42 @@ def test_a_key_without_order_is_told_with_both_places(
 ) -> None:
     rows = [record(1, (0, 4)), record(1, (0, 4), **other), record(2, (1, 4))]
     with pytest.raises(NoOrder, match=r"key 1 has no order between \w\[\d\] 4 .* and \w") as none:
-        expected_state(rows, rules, {**RANKS, "A2": 0})
+        expected_state(rows, rules, TopicIds({**IDS.ranks, "A2": 0}))
     assert none.value.key == (1,)
     assert none.value.first != none.value.second
 
 
+@pytest.mark.parametrize(
+    ("rows", "is_known"),
+    [
+        ([("A", 1), ("B", 2)], True),
+        ([("A", 3), ("B", 2)], False),
+        ([("A", 1), ("A", 3)], True),
+        ([("A", 3), ("C", 4)], False),
+        ([("B", 2), ("C", 4)], True),
+        ([("A", None), ("B", 2)], False),
+    ],
+)
+def test_rows_of_a_topic_that_came_back_have_no_order_among_those_of_others(
+    rows: list[tuple[str, int | None]], is_known: bool
+) -> None:
+    ids = TopicIds.named_by([(g, "t", 0, each) for g, each in enumerate("ABAC", start=1)])
+    assert (ids.ranks, ids.again) == ({"A": 0, "B": 1, "C": 2}, {"A": 3})
+    log = [
+        record(1, (0, 4 - at), _topic_id=topic_id, _batch=generation and f"forward-{generation}-1")
+        for at, (topic_id, generation) in enumerate(rows)
+    ]
+    if is_known:
+        assert newest(BY_OFFSET, *log, ids=ids) == {1: 4 if rows[0][0] == rows[1][0] else 3}
+    else:
+        with pytest.raises(NoOrder):
+            newest(BY_OFFSET, *log, ids=ids)
+    assert len(newest(BY_PRICE, *log, ids=ids)) == 1
+
+
 def test_with_an_order_topics_at_the_same_place_go_by_their_names() -> None:
     rows = [record(1, (0, 4)), record(1, (0, 4), _topic="u", _topic_id="A2")]
-    found = expected_state(rows, BY_PRICE, {**RANKS, "A2": 0})
+    found = expected_state(rows, BY_PRICE, TopicIds({**IDS.ranks, "A2": 0}))
     assert [row["_topic"] for row in found.values()] == ["u"]
 
 
@@ -148,7 +177,7 @@ def test_a_tombstone_deletes_and_so_does_what_the_rules_say() -> None:
         record(4, (0, 3), _op="d"),
         record(4, (0, 4), _op="c"),
     ]
-    state = expected_state(rows, rules, RANKS)
+    state = expected_state(rows, rules, IDS)
     assert [row["_deleted"] for row in state.values()] == [False, True, True, False]
 
 
@@ -159,11 +188,11 @@ def test_a_truncation_deletes_the_keys_below_it() -> None:
         record(None, (0, 1), price=2.0, _op="t"),
         record(2, (1, 0), price=3.0),
     ]
-    state = expected_state(rows, rules, RANKS)
+    state = expected_state(rows, rules, IDS)
     assert {key: row["_deleted"] for key, row in state.items()} == {(1,): True, (2,): False}
     assert rules.unkeyed_in(rows) == []
     with pytest.raises(NoOrder):
-        expected_state(rows, StateRules(KEY, truncates=rules.truncates), RANKS)
+        expected_state(rows, StateRules(KEY, truncates=rules.truncates), IDS)
 
 
 def test_a_message_is_no_row_of_any_key_with_a_key_or_without() -> None:
@@ -182,23 +211,23 @@ def test_a_placeholder_takes_the_next_older_value() -> None:
         record(1, (0, 2), name="?", photo=b"?", tags=["?"]),
         record(1, (0, 3), name="?", photo=b"?", tags=["?"]),
     ]
-    row = expected_state(rows, rules, RANKS)[(1,)]
+    row = expected_state(rows, rules, IDS)[(1,)]
     assert (row["_offset"], row["name"], row["photo"]) == (3, "new", None)
     assert row["tags"] == ["?", "?"]
-    first = expected_state(rows[3:], rules, RANKS)[(1,)]
+    first = expected_state(rows[3:], rules, IDS)[(1,)]
     assert (first["name"], first["photo"], first["tags"]) == (None, None, None)
-    assert expected_state(rows, BY_OFFSET, RANKS)[(1,)]["name"] == "?"
+    assert expected_state(rows, BY_OFFSET, IDS)[(1,)]["name"] == "?"
 
 
 def test_a_key_that_reads_like_the_placeholder_stays() -> None:
     rules = StateRules(("name",), unavailable="?")
-    state = expected_state([record(1, (0, 0), name="?")], rules, RANKS)
+    state = expected_state([record(1, (0, 0), name="?")], rules, IDS)
     assert {key: row["name"] for key, row in state.items()} == {("?",): "?"}
 
 
 def test_a_topic_id_without_a_plan_is_not_judged() -> None:
     with pytest.raises(Unjudgeable, match="no plan names its topic id"):
-        expected_state([record(1, (0, 0), _topic_id="C")], BY_OFFSET, RANKS)
+        expected_state([record(1, (0, 0), _topic_id="C")], BY_OFFSET, IDS)
 
 
 @pytest.mark.parametrize(
@@ -253,33 +282,33 @@ def test_the_order_in_which_rows_lie_does_not_matter(
     log: list[Row], random: Any, rules: StateRules
 ) -> None:
     shuffled = random.sample(log, len(log))
-    assert same(expected_state(log, rules, RANKS), expected_state(shuffled, rules, RANKS))
+    assert same(expected_state(log, rules, IDS), expected_state(shuffled, rules, IDS))
 
 
 @given(logs(), st.integers(0, 25), st.sampled_from([PLAIN, DOUBLE_KEY]))
 def test_a_log_in_two_spans_has_the_state_of_the_whole(
     log: list[Row], cut: int, rules: StateRules
 ) -> None:
-    first = expected_state(log[:cut], rules, RANKS)
-    second = expected_state([*first.values(), *log[cut:]], rules, RANKS)
-    assert same(second, expected_state(log, rules, RANKS))
+    first = expected_state(log[:cut], rules, IDS)
+    second = expected_state([*first.values(), *log[cut:]], rules, IDS)
+    assert same(second, expected_state(log, rules, IDS))
 
 
 @given(logs(), st.integers(0, 25))
 def test_with_placeholders_so_has_a_log_that_is_cut_in_its_order(log: list[Row], cut: int) -> None:
     log = [{**row, "_topic_id": "A", "price": None} for row in log]
-    first = expected_state(log[:cut], ORDERED, RANKS)
-    second = expected_state([*first.values(), *log[cut:]], ORDERED, RANKS)
-    assert same(second, expected_state(log, ORDERED, RANKS))
+    first = expected_state(log[:cut], ORDERED, IDS)
+    second = expected_state([*first.values(), *log[cut:]], ORDERED, IDS)
+    assert same(second, expected_state(log, ORDERED, IDS))
 
 
 def test_a_late_row_may_be_what_a_placeholder_stands_for() -> None:
     """So a state that only goes forward must look into the log where both are in use."""
     log = [record(1, (0, 0), price=2.0, name="?"), record(1, (0, 1), price=1.0, name="late")]
-    assert expected_state(log, ORDERED, RANKS)[(1,)]["name"] == "late"
-    first = expected_state(log[:1], ORDERED, RANKS)
+    assert expected_state(log, ORDERED, IDS)[(1,)]["name"] == "late"
+    first = expected_state(log[:1], ORDERED, IDS)
     assert first[(1,)]["name"] is None
     assert not same(
-        expected_state([*first.values(), log[1]], ORDERED, RANKS),
-        expected_state(log, ORDERED, RANKS),
+        expected_state([*first.values(), log[1]], ORDERED, IDS),
+        expected_state(log, ORDERED, IDS),
     )

@@ -12,7 +12,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from tests.oracle import StateRules, Unjudgeable
 from tests.oracle.delta_log import read_log
-from tests.oracle.state_tables import topic_id_ranks
+from tests.oracle.state_tables import topic_ids
 from tests.oracle.state_world import (
     BY_KEY,
     DATA,
@@ -142,7 +142,7 @@ def test_topic_ids_rank_as_plans_saw_them(tmp_path: Path) -> None:
         {**planned("t", "X", 0), "pipeline": "another"},
     ]
     write_deltalake(tmp_path / "t__offsets", pa.Table.from_pylist(rows, SCHEMAS["offsets"]))
-    assert topic_id_ranks(tmp_path, "t", "p") == {"A": 0, "B": 1, "Z": 2, "C": 0}
+    assert topic_ids(tmp_path, "t", "p").ranks == {"A": 0, "B": 1, "Z": 2, "C": 0}
 
 
 def test_a_later_topic_id_goes_before_in_the_state(tmp_path: Path) -> None:

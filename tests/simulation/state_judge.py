@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,9 +13,10 @@ from sluice.errors import SluiceError, StateRefused, StateStopped
 from sluice.progress.lane_state import read_unchecked
 from sluice.progress.state_trust import StateStanding, read_standing
 
-from tests.oracle.state import NoOrder, expected_state
+from tests.oracle.state import NoOrder, StateRules, expected_state
 from tests.oracle.state import Row as PlainRow
 from tests.oracle.state_values import unchanged
+from tests.oracle.topic_ids import TopicIds, generation_of
 from tests.oracle.violation import Unjudgeable
 from tests.simulation.delta_tables import Action, Row
 from tests.simulation.oracle import Finding
@@ -31,31 +33,29 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class StateJudge:
     """Judges the state table of one world; looks at each of its commits once.
 
-    `ranks` has the ids of each topic in the order in which plans first named them, whatever became
-    of the plans.
+    `plans` are the topic ids that plans have named, by generation, lane, batch and partition,
+    whatever became of the plans.
     """
 
     world: World
     seen: set[tuple[object, ...]] = field(default_factory=set)
-    ranks: dict[str, list[str]] = field(default_factory=dict)
+    plans: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def after(self, tables: Tables, done: Done | None) -> Iterable[Finding]:
         """What is wrong after a step."""
         if not self.world.setting.has_state:
             return
-        self._note_ranks(tables)
+        self._note_plans(tables)
         for version, said in self._new_claims():
             yield from self._claim(tables, version, said)
         if done is not None and done.whole and done.command.name in ("refresh", "rebuild"):
             yield from self._answer(tables, done)
 
-    def _note_ranks(self, tables: Tables) -> None:
-        plans = [row for row in tables.offsets.rows if row["event"] == "planned"]
-        plans.sort(key=lambda e: (e["generation"], e["lane"] != "forward", e["batch_id"]))
-        for row in plans:
-            ids = self.ranks.setdefault(row["topic"], [])
-            if row["topic_id"] not in ids:
-                ids.append(row["topic_id"])
+    def _note_plans(self, tables: Tables) -> None:
+        for row in tables.offsets.rows:
+            if row["event"] == "planned":
+                batch = row["generation"], row["lane"] != "forward", row["batch_id"]
+                self.plans.setdefault((*batch, row["topic"], row["partition"]), row["topic_id"])
         self.world.has_ignored_unkeyed |= self._spec.get("unkeyed") == "ignore"
 
     @property
@@ -112,7 +112,7 @@ class StateJudge:
     def _difference(self, log: list[PlainRow], state: list[PlainRow]) -> str:
         rules = rules_of(self.world.keys, self.world.table("trips"), self._deletes())
         try:
-            expected = expected_state(log, rules, self._places())
+            expected = expected_state(log, rules, self._ids())
         except NoOrder as problem:
             return f"it has no order: {problem}"
         except Unjudgeable:
@@ -140,8 +140,11 @@ class StateJudge:
         name, _, value = condition.partition(" = ")
         return lambda row: row.get(name) == value.strip("'")
 
-    def _places(self) -> dict[str, int]:
-        return {each: at for ids in self.ranks.values() for at, each in enumerate(ids)}
+    def _ids(self) -> TopicIds:
+        return TopicIds.named_by(
+            (generation, topic, partition, self.plans[generation, lane, number, topic, partition])
+            for generation, lane, number, topic, partition in sorted(self.plans)
+        )
 
     def _counted(self, version: int, told: dict[str, Any]) -> Iterator[Finding]:
         """Rows that came are counted as such, those that went too; each row is counted once."""
@@ -188,15 +191,32 @@ class StateJudge:
                 return True
             rules = rules_of(self.world.keys, self.world.table("trips"))
             rows = _alike(data.rows)
+            if not rules.order_by and _has_forgotten_ids(tables, rows, rules):
+                return True
             if rules.unkeyed == "stop" and rules.unkeyed_in(rows):
                 return True
             try:
-                expected_state(rows, rules, self._places())
+                expected_state(rows, rules, self._ids())
             except NoOrder:
                 return True
             except Unjudgeable:
                 return True
         return False
+
+
+def _has_forgotten_ids(tables: Tables, rows: list[PlainRow], rules: StateRules) -> bool:
+    """Whether a key has rows of two topic ids of which the offsets table does not know one."""
+    told = [row for row in tables.offsets.rows if row["topic_id"] is not None]
+    known = {row["topic_id"] for row in told}
+    since = min((row["generation"] for row in told), default=1)
+    ids: dict[Any, set[str]] = defaultdict(set)
+    forgotten = set()
+    for row in rows:
+        key = rules.key_of(row)
+        ids[key].add(row["_topic_id"])
+        if row["_topic_id"] not in known or (since > 1 and (generation_of(row) or 0) < since):
+            forgotten.add(key)
+    return any(len(ids[key]) > 1 for key in forgotten - {None})
 
 
 def _stands_at(actions: list[Action]) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sluice.errors import StateStopped
 from sluice.protocol.refresh.making import Followed
 
+from tests.simulation.commands import Command
 from tests.simulation.settings import GONE
 from tests.simulation.states_by_hand import (
     IN_ONE,
@@ -79,6 +80,46 @@ def test_a_topic_that_is_created_anew_is_the_newer_one() -> None:
         assert isinstance(states.asks("rebuild").done, Followed)
         assert states.names() == {1: "b", 2: "x"}
         states.ends_well()
+
+
+def test_a_topic_that_comes_back_behind_a_later_one_has_no_order() -> None:
+    """What it got in between may be newer than the rows of the later one, or older."""
+    for states in state_worlds(IN_ONE):
+        states.put(2, 1, "x")
+        states.comes(1, 1, "a")
+        states.acts("brokers copied")
+        states.acts("topic created anew")
+        states.does("reset", "--to-earliest")
+        states.comes(1, 2, "b")
+        states.acts("brokers put back")
+        states.put(1, 3, "newer or older")
+        states.does("reset", "--to-earliest")
+        states.lands()
+        for name in ("refresh", "rebuild"):
+            stopped = states.asks(name)
+            assert isinstance(stopped, StateStopped)
+            assert str(stopped).count("topic id") == 2
+        assert states.names() == {1: "b", 2: "x"}
+        states.ends_well()
+
+
+def test_topics_whose_plans_are_gone_have_no_order() -> None:
+    """A recovery no longer finds the batches that read the former topic."""
+    for states in state_worlds(IN_ONE):
+        states.put(2, 1, "x")
+        states.put(2, 1, "x")
+        states.put(3, 1, "older")
+        states.comes(1, 1, "a")
+        states.acts("topic created anew")
+        states.does("reset", "--to-earliest")
+        states.comes(1, 2, "b")
+        states.forgets_its_log()
+        states.acts("the offsets table is dropped")
+        states.does("recover")
+        states.put(3, 4, "newer")
+        states.lands()
+        assert isinstance(states.world.carry_out(Command(("refresh",))).problem, StateStopped)
+        assert states.names() == {1: "b", 2: "x", 3: "older"}
 
 
 def test_a_key_in_two_partitions_stops_the_state_until_an_order_is_named(apart: States) -> None:

@@ -20,6 +20,7 @@ from sluice.state_table.commits import RowPlace, StateCollection, StateCommit
 from sluice.state_table.counts import StateCounts
 from sluice.state_table.rules import StateRules
 from sluice.state_table.spans import Span, whole
+from sluice.state_table.topic_ranks import TopicRanks
 from sluice.tables.based_on import BasedOn
 
 if TYPE_CHECKING:
@@ -172,14 +173,14 @@ class StateAttempt:
     """One attempt to bring the state table to the end of a span of the log's versions.
 
     `columns` are those of the log there; `gives_columns` if the state table lacks some of them.
-    `ranks` order the topic ids of a topic. `commit` is what the commit will say of itself, without
+    `ranks` order the topics of one name. `commit` is what the commit will say of itself, without
     the counts.
     """
 
     span: Span
     rules: StateRules
     columns: tuple[Column, ...]
-    ranks: Mapping[str, int]
+    ranks: TopicRanks
     commit: StateCommit
     gives_columns: bool = False
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from sluice.offsets.batches import Batch
 from sluice.offsets.partition_log import Logs
 from sluice.state_table.spans import FileBounds
+from sluice.state_table.topic_ranks import TopicRanks
 
 COLLECTED = "sluice.collected"
 """The property of a state table that says so, written before its rows go."""
@@ -42,21 +43,20 @@ class Collected:
         both = {**self.ends, **ends}
         return Collected({key: max(end, self.ends.get(key, 0)) for key, end in both.items()})
 
-    def is_reached_by(self, added: Iterable[FileBounds], ranks: Mapping[str, int]) -> bool:
+    def is_reached_by(self, added: Iterable[FileBounds], ranks: TopicRanks) -> bool:
         """Whether a file may have a row that is older than one that was collected.
 
-        Also of a topic id that came before one of which rows were collected.
+        Also of a topic id that may have come before one of which rows were collected.
         """
         return bool(self.ends) and any(self._reaches(each, ranks) for each in added)
 
-    def _reaches(self, file: FileBounds, ranks: Mapping[str, int]) -> bool:
+    def _reaches(self, file: FileBounds, ranks: TopicRanks) -> bool:
         if file.topic_ids is None or file.offsets is None:
             return True
         least, greatest = file.topic_ids
         if least != greatest or file.offsets[0] < self.ends.get(least, 0):
             return True
-        newest = max(ranks.get(each, 0) for each in self.ends)
-        return least in ranks and ranks[least] < newest
+        return any(ranks.may_precede(least, each) for each in self.ends)
 
 
 def collectable(logs: Logs, unfinished: Iterable[Batch]) -> Mapping[str, int]:

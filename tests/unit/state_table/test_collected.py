@@ -10,6 +10,7 @@ from sluice.state_table.collected import Collected, collectable
 from sluice.state_table.commits import StateCollection, StateCommit
 from sluice.state_table.spans import FileBounds
 from sluice.state_table.standing import FoundLog, FoundState, StateVersion, differences
+from sluice.state_table.topic_ranks import TopicRanks
 
 from tests.unit.builders import batch, offsets, partition
 
@@ -40,6 +41,7 @@ def test_a_planned_batch_that_has_yet_to_land_may_read_below_the_log_start() -> 
         (FileBounds("f", ("A", "A"), (0, 1), (4, 9)), False),
         (FileBounds("f", ("A", "A"), (0, 1), (3, 9)), True),
         (FileBounds("f", ("B", "B"), (0, 1), (0, 9)), False),
+        (FileBounds("f", ("unknown", "unknown"), (0, 1), (9, 9)), True),
         (FileBounds("f", ("old", "old"), (0, 1), (9, 9)), True),
         (FileBounds("f", ("A", "B"), (0, 1), (9, 9)), True),
         (FileBounds("f"), True),
@@ -48,9 +50,15 @@ def test_a_planned_batch_that_has_yet_to_land_may_read_below_the_log_start() -> 
 def test_a_file_is_asked_of_the_log_where_a_row_may_be_older(
     file: FileBounds, reached: bool
 ) -> None:
-    ranks = {"old": 0, "A": 1}
+    ranks = TopicRanks({"t": ("old", "A"), "u": ("B", "C")})
     assert Collected({"A": 4}).is_reached_by([file], ranks) is reached
     assert not Collected().is_reached_by([file], ranks)
+
+
+def test_of_topics_that_each_had_one_id_only_offsets_are_compared() -> None:
+    file = FileBounds("f", ("B", "B"), (0, 1), (4, 9))
+    assert not Collected({"A": 9}).is_reached_by([file], TopicRanks())
+    assert not Collected({"A": 9, "B": 4}).is_reached_by([file], TopicRanks())
 
 
 def test_what_was_collected_is_read_back_and_only_grows() -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sluice.state_table.rules import StateRules
+from sluice.state_table.topic_ranks import TopicRanks
 
 from tests.worlds.written_lake.deleting_condition import meets
 
+_BATCH = re.compile(r"[a-z]+-([0-9]+)-[0-9]+")
 Row = dict[str, Any]
 """A row by its columns; a moment is a number of microseconds, a date one of days."""
 Compared = tuple[tuple[Any, ...], ...]
@@ -37,10 +40,10 @@ def place(row: Row) -> str:
 
 @dataclass(frozen=True)
 class RowOrder:
-    """The order of the rows of one key by the rules; `ranks` order the topic ids of a topic."""
+    """The order of the rows of one key by the rules; `ranks` order the topics of one name."""
 
     rules: StateRules
-    ranks: Mapping[str, int]
+    ranks: TopicRanks
 
     def key(self, row: Row) -> Compared | None:
         """The row's key; None where a part of it is null."""
@@ -50,9 +53,15 @@ class RowOrder:
 
     def of(self, row: Row) -> tuple[Any, ...]:
         """What is greater for the newer row."""
-        rank = self.ranks.get(row["_topic_id"], -1) if self.ranks else 0
+        places = self.ranks.places
+        rank = places.get(row["_topic_id"], -1) if places else 0
         at = (row["_offset"], row["_partition"], row["_topic"], row["_topic_id"])
         return (*compared(row, self.rules.order_by), rank, *at)
+
+    def has_place(self, row: Row) -> bool:
+        """Whether the order of a row of the log among those of other topic ids is known."""
+        found = _BATCH.fullmatch(row["_batch"] or "")
+        return self.ranks.has_place(row["_topic_id"], int(found[1]) if found else None)
 
     def deletes(self, row: Row) -> bool:
         """Whether a row of the log deletes its key."""

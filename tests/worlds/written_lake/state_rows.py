@@ -182,7 +182,7 @@ class StateRows:
         }
 
     def _require_order(self, by_key: ByKey) -> None:
-        """Raises NoOrder, with both places, for keys in two partitions or two topics."""
+        """Raises NoOrder, with both places, for keys whose rows offsets do not order."""
         if self.order.rules.is_ordered:
             return
         found = [shown for key, rows in by_key.items() if (shown := self._apart(key, rows))]
@@ -192,15 +192,19 @@ class StateRows:
     def _apart(self, key: Compared, rows: Sequence[Row]) -> str | None:
         now = self.now.get(key)
         known = [*rows, *([] if now is None else [now])]
-        if len({(each["_topic"], each["_partition"]) for each in known}) < 2:
+        if len({(e["_topic"], e["_partition"], e["_topic_id"]) for e in known}) < 2:
             return None
         of_log = sorted(self.log.get(key, []), key=_in_kafka)
         topics = {row["_topic"] for row in of_log}
         ids = {row["_topic_id"] for row in of_log}
         partitions = {_in_kafka(row)[:3] for row in of_log}
-        if len(topics) < 2 and len(partitions) <= len(ids):
+        has_places = len(ids) < 2 or all(map(self.order.has_place, of_log))
+        if len(topics) < 2 and len(partitions) <= len(ids) and has_places:
             return None
-        return f"one in {place(of_log[0])} and {place(of_log[-1])}"
+        shown = (
+            f"{place(each)} (topic id {each['_topic_id']})" for each in (of_log[0], of_log[-1])
+        )
+        return f"one in {' and '.join(shown)}"
 
 
 def _in_kafka(row: Row) -> tuple[str, str, int, int]:

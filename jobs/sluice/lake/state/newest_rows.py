@@ -20,6 +20,7 @@ from sluice.lake.state.order import Order
 from sluice.state_table.rules import DELETED
 
 _TEXT, _BYTES = Primitive("STRING"), Primitive("BINARY")
+_PLACES = {"topics": "_topic", "partitions": "_partition", "topic_ids": "_topic_id"}
 _MAY_BE_UNAVAILABLE = (_TEXT, _BYTES, Array(_TEXT), Array(_BYTES))
 
 
@@ -39,7 +40,8 @@ class NewestRows:
 
         `k0` and so on, its key; `row`, the newest row with `_deleted`; `newest` and `oldest`, the
         order of the first and the last; `rows`, how many; `f0` and so on, see `filled`; where the
-        rows have no order by columns, `topics` and `partitions`, the least and the greatest.
+        rows have no order by columns, `topics`, `partitions` and `topic_ids`, the least and the
+        greatest, and `unplaced`, whether the order of one among other topic ids may be unknown.
         """
         with_all = rows.withColumn(DELETED, F.expr(self.order.deleted))
         row = F.struct(*(F.col(quoted(name)) for name in self.names))
@@ -63,9 +65,10 @@ class NewestRows:
     def _places(self) -> Iterator[SparkColumn]:
         if self.order.rules.is_ordered:
             return
-        for name, column in (("topics", "_topic"), ("partitions", "_partition")):
+        for name, column in _PLACES.items():
             value = F.col("row")[column]
             yield F.struct(F.min(value).alias("least"), F.max(value).alias("most")).alias(name)
+        yield F.bool_or(F.expr(self.order.may_lack_place("row._topic_id"))).alias("unplaced")
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -158,7 +161,7 @@ class NewestRows:
                 for key, name in zip(self.keys, self.key, strict=True)
             ),
             F.expr(self.order.of()).alias("now_order"),
-            F.struct("_topic", "_partition").alias("now_at"),
+            F.struct(*_PLACES.values()).alias("now_at"),
             (F.struct(*values) if values else F.lit(None)).alias("now_row"),
         )
 
@@ -168,13 +171,22 @@ class NewestRows:
         return [f"{table}.{name}" for name in ("now_order", "now_at", "now_row")]
 
     def is_in_several_places(self, judged: DataFrame) -> SparkColumn:
-        """Whether the rows of a key, with that in the state if it is known, have several places."""
-        found = F.lit(False)
-        for name, column in (("topics", "_topic"), ("partitions", "_partition")):
-            least, most = F.col(name)["least"], F.col(name)["most"]
-            found = found | F.coalesce(least != most, F.lit(False))
-            if "now_at" in judged.columns:
-                found = found | F.coalesce(F.col("now_at")[column] != most, F.lit(False))
+        """Whether the rows of a key, with that in the state if it is known, have several places.
+
+        Several topic ids are one place where the order of their rows is known.
+        """
+        with_now = "now_at" in judged.columns
+        several = {name: self._several(name, column, with_now) for name, column in _PLACES.items()}
+        unplaced = F.col("unplaced")
+        if with_now:
+            unplaced = unplaced | F.expr(self.order.may_lack_place("now_at._topic_id"))
+        return several["topics"] | several["partitions"] | (several["topic_ids"] & unplaced)
+
+    def _several(self, name: str, column: str, with_now: bool) -> SparkColumn:
+        least, most = F.col(name)["least"], F.col(name)["most"]
+        found = F.coalesce(least != most, F.lit(False))
+        if with_now:
+            found = found | F.coalesce(F.col("now_at")[column] != most, F.lit(False))
         return found
 
 

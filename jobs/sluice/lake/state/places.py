@@ -1,7 +1,8 @@
 """Places: whether rows of one key are in places that offsets do not order.
 
-Offsets order the rows of a partition, and ranks the topics that had one name. Between two
-partitions of one topic, or two topics, there is no order but one that the spec names.
+Offsets order the rows of a partition, and ranks the topics that had one name, as far as they are
+known. Between two partitions of one topic, or two topics, there is no order but one that the spec
+names.
 """
 
 from __future__ import annotations
@@ -53,10 +54,12 @@ class Places:
         )
 
     def _without_order(self, keys: DataFrame) -> DataFrame:
-        """The keys that have two partitions of one topic id, or two topics."""
-        log = self.tables.log().alias("log")
+        """The keys that have two partitions of one topic id, two topics, or a row whose topic id
+        has no known order among others.
+        """
+        log = self.tables.log_with_batches().alias("log")
         on = F.expr(" AND ".join(self.newest.order.key_is("log", "key")))
-        place = "format_string('%s[%d]@%d', _topic, _partition, _offset)"
+        place = "format_string('%s[%d]@%d (topic id %s)', _topic, _partition, _offset, _topic_id)"
         partition = "struct(_topic, _topic_id, _partition)"
         row = "struct(_topic, _topic_id, _partition, _offset)"
         counted = (
@@ -66,8 +69,9 @@ class Places:
                 F.expr("count(DISTINCT _topic)").alias("topics"),
                 F.expr("count(DISTINCT _topic_id)").alias("ids"),
                 F.expr(f"count(DISTINCT {partition})").alias("partitions"),
+                F.expr(f"bool_or({self.newest.order.lacks_place})").alias("unplaced"),
                 F.expr(f"min_by({place}, {row})").alias("low"),
                 F.expr(f"max_by({place}, {row})").alias("high"),
             )
         )
-        return counted.where("topics > 1 OR partitions > ids")
+        return counted.where("topics > 1 OR partitions > ids OR (ids > 1 AND unplaced)")

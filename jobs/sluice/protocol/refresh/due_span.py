@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sluice.columns.columns import Column
@@ -13,6 +12,7 @@ from sluice.progress.state_trust import StateStanding, read_standing
 from sluice.progress.topic_ranks import topic_ranks
 from sluice.state_table.commits import StateCommit
 from sluice.state_table.spans import Span, next_span, whole
+from sluice.state_table.topic_ranks import TopicRanks
 from sluice.tables.log_changes import (
     columns_at,
     log_changes,
@@ -101,7 +101,7 @@ def attempt_at(
     return StateAttempt(span, rules, columns, topic_ranks(lane), commit, gives)
 
 
-def _span(resources: PipelineResources, standing: StateStanding, ranks: Mapping[str, int]) -> Span:
+def _span(resources: PipelineResources, standing: StateStanding, ranks: TopicRanks) -> Span:
     data, after = standing.data, standing.stands_at
     assert data.version is not None, "the caller has looked"
     if after is None:

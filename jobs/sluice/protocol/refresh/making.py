@@ -150,9 +150,9 @@ def _stopped(resources: PipelineResources, due: DueSpan, problem: Exception) -> 
     where = f"{resources.state.uri}: {due.span} of the data table"
     if isinstance(problem, NoOrder):
         return StateStopped(
-            f"{where}: expected the rows of a key in one partition, found {problem}: offsets do not"
-            " say which is newer. Name the columns that do in the spec, such as `state: {order_by:"
-            " [_timestamp]}`; then ",
+            f"{where}: expected the rows of a key in one partition, and of topics that are known to"
+            f" have followed each other, found {problem}: offsets do not say which is newer. Name"
+            " the columns that do in the spec, such as `state: {order_by: [_timestamp]}`; then ",
             rebuild,
             " makes the table by them. The data table goes on.",
         )
