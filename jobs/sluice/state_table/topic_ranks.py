@@ -29,17 +29,17 @@ class TopicRanks:
     def of(cls, read: Iterable[tuple[int, TopicPartition, str]]) -> TopicRanks:
         """By the topic ids that each generation has read, the first generation first."""
         ids: dict[str, list[str]] = {}
-        last: dict[TopicPartition, str] = {}
+        by_partition: dict[TopicPartition, list[str]] = {}
         again: dict[str, int] = {}
         since = None
         for generation, partition, topic_id in read:
             since = since or generation
-            met = ids.setdefault(partition.topic, [])
+            met, here = ids.setdefault(partition.topic, []), by_partition.setdefault(partition, [])
             if topic_id not in met:
                 met.append(topic_id)
-            elif last.get(partition, topic_id) != topic_id:
+            if topic_id in here[:-1] and topic_id != here[-1]:
                 again.setdefault(topic_id, generation)
-            last[partition] = topic_id
+            here.append(topic_id)
         return cls({topic: tuple(met) for topic, met in ids.items()}, again, since or 1)
 
     @cached_property

@@ -24,6 +24,11 @@ def test_a_later_topic_has_the_later_place() -> None:
     assert not ranks.has_place("Z", 1)
 
 
+def test_a_later_topic_is_met_in_all_partitions() -> None:
+    both = [(each, partition(number, "t"), "AB"[each - 1]) for each in (1, 2) for number in (0, 1)]
+    assert TopicRanks.of(both) == TopicRanks({"t": ("A", "B")})
+
+
 def test_rows_of_a_topic_that_is_read_again_behind_another_have_no_place() -> None:
     ranks = TopicRanks.of(read("ABAAC"))
     assert ranks.again == {"A": 3}
