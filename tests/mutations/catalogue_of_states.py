@@ -33,7 +33,7 @@ STATE_SEEN_BY_TESTS = (
     SeenByTest(
         "forgets the keys of the files that a version removed",
         "sluice/state_table/spans.py",
-        "                removed[each.path] = each\n",
+        "                removed.setdefault(each.path, each)\n",
         "                removed.pop(each.path, None)\n",
         "tests/simulation/test_states.py::test_a_row_that_others_delete_leaves_the_one_before",
     ),
@@ -185,6 +185,22 @@ STATE_SEEN_BY_TESTS = (
         "",
         "tests/contracts/test_state.py::"
         "test_both_lakes_leave_the_same_state[a_topic_that_comes_back]",
+    ),
+    SeenByTest(
+        "takes a column for another one of its name",
+        "sluice/protocol/refresh/due_span.py",
+        "        if has_replaced_columns(data.uri, after, data.version):\n",
+        "        if False:\n",
+        "tests/protocol/refresh/test_refresh.py::"
+        "test_a_column_in_the_place_of_one_of_its_name_is_read_anew",
+    ),
+    SeenByTest(
+        "reads rows by a deletion vector that is gone",
+        "sluice/tables/log_changes.py",
+        "    return path_in_table(vector) if vector else None\n",
+        "    return None\n",
+        "tests/protocol/refresh/test_refresh.py::"
+        "test_rows_that_were_marked_in_a_file_that_is_gone_are_computed_whole",
     ),
     SeenByTest(
         "does not read back where the state stands",

@@ -18,13 +18,14 @@ class FileBounds:
     """A data file by its path, as the log names it, with its bounds of the coordinates.
 
     None where the log does not say: topic ids, partitions, offsets, each from the least to the
-    greatest.
+    greatest. `vector` is the path of its deletion vector, where that is a file of the table.
     """
 
     path: str
     topic_ids: tuple[str, str] | None = None
     partitions: tuple[int, int] | None = None
     offsets: tuple[int, int] | None = None
+    vector: str | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def _net(changes: Iterable[LogChange]) -> tuple[tuple[FileBounds, ...], tuple[Fi
     for change in changes:
         for each in change.removed:
             if added.pop(each.path, None) is None or each.path in removed:
-                removed[each.path] = each
+                removed.setdefault(each.path, each)
         for each in change.added:
             added[each.path] = each
     return tuple(added.values()), tuple(removed.values())

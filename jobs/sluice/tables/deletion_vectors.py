@@ -53,9 +53,7 @@ def _stored(uri: str, vector: Mapping[str, Any]) -> bytes:
     if kind == "i":
         return _z85(where)[:size]
     if kind == "u":
-        folder, number = where[:-20], UUID(bytes=_z85(where[-20:]))
-        path = f"{folder}/deletion_vector_{number}.bin".lstrip("/")
-        file = files_of_table(uri).open_input_file(path)
+        file = files_of_table(uri).open_input_file(path_in_table(vector))
     else:
         place, _, name = unquote(where.removeprefix("file:")).rpartition("/")
         file = files_in(place).open_input_file(name)
@@ -66,6 +64,14 @@ def _stored(uri: str, vector: Mapping[str, Any]) -> bytes:
             raise ValueError(f"its file says {found} bytes, its commit {size}")
         stored: bytes = file.read(size)
     return stored
+
+
+def path_in_table(vector: Mapping[str, Any]) -> str | None:
+    """The file of the table that has the vector; None for one that is inline or elsewhere."""
+    if vector["storageType"] != "u":
+        return None
+    where: str = vector["pathOrInlineDv"]
+    return f"{where[:-20]}/deletion_vector_{UUID(bytes=_z85(where[-20:]))}.bin".lstrip("/")
 
 
 def _z85(text: str) -> bytes:

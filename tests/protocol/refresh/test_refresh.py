@@ -174,6 +174,44 @@ def test_types_that_are_widened_in_the_log_are_widened_in_the_state(trips: Insta
     refreshed(trips)
 
 
+def test_rows_that_were_marked_in_a_file_that_is_gone_are_computed_whole(trips: Installed) -> None:
+    """VACUUM takes the deletion vector that a span begins with, and leaves the file it marked."""
+    for key, value in ((1, "a"), (2, "b"), (3, "c"), (4, "d")):
+        put(trips, key, {"v": value})
+    trips.run()
+    state_sql(trips, "ALTER TABLE {log} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    state_sql(trips, "DELETE FROM {log} WHERE v = 'a'")
+    trips.open().refresh()
+    (vector,) = trips.data.glob("**/deletion_vector_*.bin")
+    state_sql(trips, "DELETE FROM {log} WHERE v = 'b'")
+    state_sql(trips, "DELETE FROM {log} WHERE v = 'c'")
+    vector.unlink()
+    (followed,) = trips.open().refresh()
+    assert followed.span.kind == "everything"
+    assert state_rows(trips) == {4: ("d", False)}
+
+
+def test_a_column_in_the_place_of_one_of_its_name_is_read_anew(trips: Installed) -> None:
+    """Column mapping lets others drop a column, and add one of its name and type, in no time."""
+    put(trips, 1, {"v": "a", "seq": 1})
+    put(trips, 2, {"v": "b", "seq": 2})
+    trips.run()
+    refreshed(trips)
+    state_sql(trips, "ALTER TABLE {log} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
+    (followed,) = trips.open().refresh()
+    assert followed.span.kind == "nothing"
+    state_sql(trips, "ALTER TABLE {log} DROP COLUMN v")
+    state_sql(trips, "ALTER TABLE {log} ADD COLUMN v STRING")
+    (followed,) = trips.open().refresh()
+    assert followed.span.kind == "everything"
+    assert state_rows(trips) == {1: (None, False), 2: (None, False)}
+    put(trips, 1, {"v": "c", "seq": 3})
+    trips.run()
+    (followed,) = trips.open().refresh()
+    assert followed.span.kind == "appended"
+    assert state_rows(trips) == {1: ("c", False), 2: (None, False)}
+
+
 def test_a_log_whose_commits_are_gone_is_computed_whole(trips: Installed) -> None:
     for value in ("a", "b"):
         put(trips, 1, {"v": value})

@@ -132,6 +132,13 @@ def test_a_file_whose_rows_were_marked_twice_is_both() -> None:
     assert (paths(span.added), paths(span.removed)) == (["a"], ["a"])
 
 
+def test_a_file_that_is_marked_twice_is_read_as_it_was_before_and_as_it_is_behind() -> None:
+    first, second, third = (FileBounds("a", vector=each) for each in ("v1", "v2", "v3"))
+    changes = [LogChange(1, (second,), (first,), 1), LogChange(2, (third,), (second,), 1)]
+    span = next_span(0, changes, MOST)
+    assert (span.added, span.removed) == ((third,), (first,))
+
+
 def test_a_first_version_of_any_size_is_a_span() -> None:
     span = next_span(0, [added(1, "a", rows=MOST + 1), added(2, "b")], MOST)
     assert (span.upto, paths(span.added)) == (1, ["a"])

@@ -15,6 +15,7 @@ from sluice.state_table.spans import Span, next_span, whole
 from sluice.state_table.topic_ranks import TopicRanks
 from sluice.tables.log_changes import (
     columns_at,
+    has_replaced_columns,
     log_changes,
     missing_files,
     with_bounds,
@@ -108,6 +109,8 @@ def _span(resources: PipelineResources, standing: StateStanding, ranks: TopicRan
         return whole(-1, data.version)
     try:
         changes = log_changes(data.uri, after, data.version)
+        if has_replaced_columns(data.uri, after, data.version):
+            return whole(after, data.version)
     except FileNotFoundError:
         return whole(after, data.version)
     span = next_span(after, changes, resources.spec.max_records_per_batch)
