@@ -63,6 +63,14 @@ class Deployment:
         assert producer.flush(60) == 0
         self._produced += records
 
+    def produce_elsewhere(self, number: int) -> None:
+        """Produce a record of a number once more, to the next partition."""
+        producer = Producer({"bootstrap.servers": self.broker.bootstrap})
+        where = (number + 1) % self._partitions
+        producer.produce(self.pipeline, value=json.dumps({"number": number}), partition=where)
+        assert producer.flush(60) == 0
+        self._produced += 1
+
     def produce_malformed(self, records: int) -> None:
         """Produce values that are no JSON objects, to the partitions in turn."""
         producer = Producer({"bootstrap.servers": self.broker.bootstrap})

@@ -26,6 +26,7 @@ SPECS: dict[str, dict[str, object]] = {
     "told": {},
     "rewound": {},
     "noted": {"format": {"type": "json", "schema": SCHEMA}},
+    "keyed": {"format": {"type": "json", "schema": SCHEMA}, "state": {"key": ["number"]}},
 }
 # Cluster policies: as long as a file says where, the settle of `told` ends there. Its retries come
 # soon.

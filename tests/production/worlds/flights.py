@@ -12,7 +12,8 @@ from deltalake import DeltaTable
 from local.demo.flights import create_flights_topic
 from local.embedded.airflow_client import AirflowClient
 from local.embedded.airflow_processes import ROOT
-from tests.oracle import assert_exact
+from tests.oracle import assert_exact, judge_state
+from tests.worlds.state_rules import rules_of
 
 SCHEDULERS = ("airflow-scheduler-1", "airflow-scheduler-2")
 _SPEC = yaml.safe_load((ROOT / "dags" / "pipelines" / "flights.yaml").read_text("utf-8"))
@@ -28,9 +29,11 @@ def expecting_flights(client: AirflowClient, bootstrap: str) -> Iterator[Airflow
 
 
 def assert_landed(bootstrap: str, warehouse: Path, flights: int) -> None:
-    """So many rows, and the oracle finds nothing."""
+    """So many rows, and the oracle finds nothing, in the state table neither."""
     assert DeltaTable(str(warehouse / "flights")).to_pyarrow_dataset().count_rows() == flights
     where = (bootstrap, warehouse, "flights", "flights", ["flights"])
     form = {"fmt": "json", "schema": _SPEC["format"]["schema"], "decode_at_most": 2_000}
     verdict = assert_exact(*where, **form, group=_SPEC["consumer_group"])
     assert verdict.facts.rows == flights
+    rules = rules_of(_SPEC, warehouse / "flights")
+    assert judge_state(warehouse, "flights", "flights", rules) == []
