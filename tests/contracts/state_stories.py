@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from deltalake import DeltaTable
-from sluice.state_table.topic_ranks import TopicRanks
+from sluice.state_table.topic_ranks import Stint, TopicRanks
 
 from tests.contracts.state_stage import StateStage
 from tests.worlds.altered_tables import clean_the_log
 
 SCHEMA = "id BIGINT, v STRING, n INT, x DOUBLE, raw BINARY, gone BOOLEAN"
 GONE = "__gone"
-LATER = "~later"  # Behind all ids that a broker gives.
+# Behind all ids that a broker gives.
+LATER, LAST = "~later", "~~last"
 Story = Callable[[StateStage], None]
 STORIES: dict[str, tuple[dict[str, Any], Story]] = {}
 
@@ -126,24 +127,25 @@ def a_key_in_two_partitions_with_an_order(stage: StateStage) -> None:
 def follows_a_later_topic(stage: StateStage) -> tuple[str, TopicRanks, TopicRanks]:
     """The topic's id, and the order of it and a later one of its name: known, and come back.
 
-    No broker gives an id again, so the rows of the later topic are added.
+    It was left at offset 5. No broker gives an id again, so rows are added.
     """
     stage.follow({"id": 1, "v": "a"}, {"id": 2, "v": "b"}, {"id": 3, "v": "c"})
     first = stage.topic_id
-    ids = {"trips": (first, LATER)}
-    stage.others_add(id=1, _topic_id=LATER, _batch="forward-2-1", _offset=0, v="later")
-    stage.refresh_by(TopicRanks(ids))
-    return first, TopicRanks(ids), TopicRanks(ids, {first: 3})
+    once = Stint(first, {0: 5}), Stint(LATER, {0: 9})
+    stage.others_add(id=1, _topic_id=LATER, _offset=0, v="later")
+    stage.refresh_by(TopicRanks({stage.topic: once}))
+    again = (*once, Stint(first, {0: 9}))
+    return first, TopicRanks({stage.topic: once}), TopicRanks({stage.topic: again})
 
 
 @story()
 def a_topic_that_comes_back(stage: StateStage) -> None:
     first, once, again = follows_a_later_topic(stage)
-    stage.others_add(id=2, _topic_id=first, _batch="forward-3-1", v="of one topic")
+    stage.others_add(id=2, _topic_id=first, _offset=5, v="of one topic")
     stage.refresh_by(again)
-    stage.others_add(id=1, _topic_id=first, _batch="backfill-2-1", v="before it came back")
+    stage.others_add(id=1, _topic_id=first, _offset=4, v="from before it was left")
     stage.refresh_by(again)
-    stage.others_add(id=1, _topic_id=first, _batch="forward-3-2", v="newer or older")
+    stage.others_add(id=1, _topic_id=first, _offset=6, v="newer or older")
     stage.refresh_by(again)
     stage.refresh_by(once)
 
@@ -151,30 +153,39 @@ def a_topic_that_comes_back(stage: StateStage) -> None:
 @story()
 def a_later_topic_behind_one_that_came_back(stage: StateStage) -> None:
     first, _, again = follows_a_later_topic(stage)
-    stage.others_add(id=3, _topic_id=first, _batch="forward-3-1", v="of one topic")
+    stage.others_add(id=3, _topic_id=first, _offset=5, v="of one topic")
     stage.refresh_by(again)
-    stage.others_add(id=3, _topic_id=LATER, _batch="forward-2-2", v="newer or older")
+    last = (*again.stints[stage.topic], Stint(LAST, {0: 1}))
+    stage.others_add(id=3, _topic_id=LAST, _offset=0, v="newer than both")
+    stage.refresh_by(TopicRanks({stage.topic: last}))
+    stage.others_add(id=3, _topic_id=LATER, _offset=1, v="newer or older")
     stage.refresh_by(again)
     DeltaTable(stage.data).update(updates={"v": "'mended'"}, predicate="id = 3")
-    stage.refresh_by(again)
+    stage.refresh_by(TopicRanks({stage.topic: last}))
 
 
 @story()
 def topics_whose_plans_are_gone(stage: StateStage) -> None:
     first, once, _ = follows_a_later_topic(stage)
-    stage.others_add(id=2, _topic_id=LATER, _batch="forward-2-2", v="of a known batch")
-    stage.refresh_by(TopicRanks({"trips": (LATER,)}, since=2))
-    stage.refresh_by(TopicRanks({"trips": (LATER, first)}, since=2))
+    later = (Stint(LATER, {0: 9}),)
+    stage.others_add(id=2, _topic_id=LATER, _offset=1, v="of a known plan")
+    stage.refresh_by(TopicRanks({stage.topic: later}))
+    stage.refresh_by(TopicRanks(once.stints, is_whole=False))
     stage.refresh_by(TopicRanks())
-    stage.others_add(id=3, _topic_id=LATER, _batch=None, v="of no batch")
+    stage.others_add(id=3, _topic_id=first, _offset=7, v="of one topic")
+    stage.refresh_by(TopicRanks({stage.topic: later}))
     stage.refresh_by(once)
 
 
 @story(order_by=["n"])
 def topics_that_come_back_with_an_order(stage: StateStage) -> None:
-    first, _, again = follows_a_later_topic(stage)
-    stage.others_add(id=1, _topic_id=first, _batch="forward-3-1", n=1, v="newer")
+    first, once, again = follows_a_later_topic(stage)
+    stage.others_add(id=1, _topic_id=first, _offset=7, n=1, v="newer")
     stage.refresh_by(again)
+    stage.others_add(id=1, _topic_id=LATER, _offset=1, n=1, v="of the same order")
+    stage.refresh_by(again)
+    stage.others_add(id=1, _topic_id=LATER, _offset=2, n=1, v="of the same order, later")
+    stage.refresh_by(TopicRanks(once.stints, is_whole=False))
 
 
 @story()

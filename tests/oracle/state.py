@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, Literal
 
 from tests.oracle.state_values import plain, rank, stands_for_missing
@@ -104,11 +104,12 @@ def place_name(row: Row) -> str:
 
 
 def _place(row: Row, rules: StateRules, ids: TopicIds) -> Place:
-    if row["_topic_id"] not in ids.ranks:
+    place = ids.place(row)
+    if place is None:
         raise Unjudgeable(f"{place_name(row)}: no plan names its topic id")
     declared = tuple(rank(row[column]) for column in rules.order_by)
     last = (row["_offset"], row["_partition"], row["_topic"], row["_topic_id"])
-    return declared, ids.ranks[row["_topic_id"]], *last
+    return declared, place, *last
 
 
 def _in_order(key: Key, rows: list[Row], rules: StateRules, ids: TopicIds) -> list[Row]:
@@ -133,12 +134,9 @@ def _require_one_line(key: Key, rows: list[Row], ids: TopicIds) -> None:
             raise NoOrder(key, place_name(known), place_name(row))
         if rows[0]["_topic"] != row["_topic"]:
             raise NoOrder(key, place_name(rows[0]), place_name(row))
-    returned = next(filter(ids.has_returned, rows), None)
-    other = next(
-        (row for row in rows if returned and row["_topic_id"] != returned["_topic_id"]), None
-    )
-    if returned and other:
-        raise NoOrder(key, place_name(other), place_name(returned))
+    for one, other in combinations(rows, 2):
+        if not ids.are_ordered(one, other):
+            raise NoOrder(key, place_name(one), place_name(other))
 
 
 def _state_row(newest_first: list[Row], rules: StateRules, truncated: bool) -> Row:

@@ -16,7 +16,7 @@ from tests.oracle.state_values import equal, plain, rank, unchanged
 from tests.oracle.state_world import record
 from tests.oracle.topic_ids import TopicIds
 
-IDS = TopicIds({"A": 0, "B": 1})
+IDS = TopicIds.in_turn({"t": "AB"})
 KEY = ("_key_id",)
 BY_OFFSET = StateRules(KEY)
 BY_PRICE = StateRules(KEY, order_by=("price", "name"))
@@ -125,7 +125,7 @@ def test_a_key_without_order_is_told_with_both_places(
 ) -> None:
     rows = [record(1, (0, 4)), record(1, (0, 4), **other), record(2, (1, 4))]
     with pytest.raises(NoOrder, match=r"key 1 has no order between \w\[\d\] 4 .* and \w") as none:
-        expected_state(rows, rules, TopicIds({**IDS.ranks, "A2": 0}))
+        expected_state(rows, rules, TopicIds.in_turn({"t": "AB", "u": ["A2", "B"]}))
     assert none.value.key == (1,)
     assert none.value.first != none.value.second
 
@@ -133,25 +133,24 @@ def test_a_key_without_order_is_told_with_both_places(
 @pytest.mark.parametrize(
     ("rows", "is_known"),
     [
-        ([("A", 1), ("B", 2)], True),
-        ([("A", 3), ("B", 2)], False),
-        ([("A", 1), ("A", 3)], True),
-        ([("A", 3), ("C", 4)], False),
-        ([("B", 2), ("C", 4)], True),
-        ([("A", None), ("B", 2)], False),
+        ([("A", 4), ("B", 9)], True),
+        ([("A", 5), ("B", 9)], False),
+        ([("B", 9), ("A", 7)], False),
+        ([("A", 4), ("A", 7)], True),
+        ([("A", 7), ("C", 0)], True),
+        ([("B", 9), ("C", 0)], True),
+        ([("C", 0), ("A", 8)], False),
+        ([("B", 9), ("A", 8)], False),
     ],
 )
-def test_rows_of_a_topic_that_came_back_have_no_order_among_those_of_others(
-    rows: list[tuple[str, int | None]], is_known: bool
+def test_what_a_topic_got_while_others_were_read_has_no_order_among_their_rows(
+    rows: list[tuple[str, int]], is_known: bool
 ) -> None:
-    ids = TopicIds.named_by([(g, "t", 0, each) for g, each in enumerate("ABAC", start=1)])
-    assert (ids.ranks, ids.again) == ({"A": 0, "B": 1, "C": 2}, {"A": 3})
-    log = [
-        record(1, (0, 4 - at), _topic_id=topic_id, _batch=generation and f"forward-{generation}-1")
-        for at, (topic_id, generation) in enumerate(rows)
-    ]
+    read = [("A", 5), ("B", 10), ("A", 8), ("C", 1), ("A", 9)]
+    ids = TopicIds.named_by([("t", 0, *each) for each in read])
+    log = [record(1, (0, offset), _topic_id=topic_id) for topic_id, offset in rows]
     if is_known:
-        assert newest(BY_OFFSET, *log, ids=ids) == {1: 4 if rows[0][0] == rows[1][0] else 3}
+        assert newest(BY_OFFSET, *log, ids=ids) == {1: rows[1][1]}
     else:
         with pytest.raises(NoOrder):
             newest(BY_OFFSET, *log, ids=ids)
@@ -160,7 +159,7 @@ def test_rows_of_a_topic_that_came_back_have_no_order_among_those_of_others(
 
 def test_with_an_order_topics_at_the_same_place_go_by_their_names() -> None:
     rows = [record(1, (0, 4)), record(1, (0, 4), _topic="u", _topic_id="A2")]
-    found = expected_state(rows, BY_PRICE, TopicIds({**IDS.ranks, "A2": 0}))
+    found = expected_state(rows, BY_PRICE, TopicIds.in_turn({"t": "AB", "u": ["A2", "B"]}))
     assert [row["_topic"] for row in found.values()] == ["u"]
 
 

@@ -2,57 +2,62 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import Any
 
-_BATCH = re.compile("[a-z]+-([0-9]+)-[0-9]+")
-Plan = tuple[int, str, int, str]
-"""A generation, topic, partition and topic id that a planned batch names."""
+Plan = tuple[str, int, str, int]
+"""A topic, partition, topic id and end offset that a planned batch names."""
+Turn = tuple[str, dict[int, int]]
+"""A topic id for as long as no other one of its topic is read; partition → the end of what is."""
 
 
 @dataclass(frozen=True)
 class TopicIds:
-    """`ranks`: the place of an id among those of its topic.
+    """The turns of each topic, oldest first. Rows are as old as the turn that held them first."""
 
-    `again`: the generation that returned to an id, after one that had read another id of the
-    topic. Whether its rows from there on are before or after those of the other is not known.
-    """
+    turns: Mapping[str, list[Turn]]
 
-    ranks: Mapping[str, int]
-    again: Mapping[str, int] = field(default_factory=dict)
+    @classmethod
+    def in_turn(cls, ids: Mapping[str, Iterable[str]]) -> TopicIds:
+        """Each id has one turn."""
+        return cls({topic: [(each, {}) for each in listed] for topic, listed in ids.items()})
 
     @classmethod
     def named_by(cls, plans: Iterable[Plan]) -> TopicIds:
-        """As these plans name them, in their order."""
-        met: dict[str, list[str]] = defaultdict(list)
-        read: dict[tuple[str, int], list[tuple[int, str]]] = defaultdict(list)
-        for generation, topic, partition, topic_id in plans:
-            read[topic, partition].append((generation, topic_id))
-            if topic_id not in met[topic]:
-                met[topic].append(topic_id)
-        again: dict[str, int] = {}
-        for steps in read.values():
-            gone: set[str] = set()
-            for (_, before), (generation, now) in pairwise(steps):
-                if now != before:
-                    gone.add(before)
-                    if now in gone:
-                        again[now] = min(generation, again.get(now, generation))
-        return cls({each: ids.index(each) for ids in met.values() for each in ids}, again)
+        """As these plans name them, in their order.
 
-    def has_returned(self, row: Mapping[str, Any]) -> bool:
-        """Whether the row was read after its topic id had been left for another."""
-        if row["_topic_id"] not in self.again:
-            return False
-        generation = generation_of(row)
-        return generation is None or generation >= self.again[row["_topic_id"]]
+        A plan may go on naming a former id for partitions that the present topic lacks.
+        """
+        turns: dict[str, list[Turn]] = defaultdict(list)
+        named: dict[tuple[str, int], str] = {}
+        for topic, partition, topic_id, end in plans:
+            known = turns[topic]
+            is_other = named.get((topic, partition)) != topic_id
+            named[topic, partition] = topic_id
+            if not known or (is_other and known[-1][0] != topic_id):
+                known.append((topic_id, {}))
+            for held_id, ends in reversed(known):
+                if held_id == topic_id:
+                    ends[partition] = max(end, ends.get(partition, 0))
+                    break
+        return cls(turns)
 
+    def place(self, row: Mapping[str, Any]) -> int | None:
+        """The number of the turn that held the row first; None for an id that no plan names."""
+        turns = self.turns.get(row["_topic"], [])
+        mine = [number for number, (each, _) in enumerate(turns) if each == row["_topic_id"]]
+        for number in mine:
+            if row["_offset"] < turns[number][1].get(row["_partition"], 0):
+                return number
+        return mine[-1] if mine else None
 
-def generation_of(row: Mapping[str, Any]) -> int | None:
-    """The generation of the batch that wrote a row; None where none did."""
-    found = _BATCH.fullmatch(row["_batch"] or "")
-    return None if found is None else int(found[1])
+    def are_ordered(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        """Whether it is known which of two rows of a topic is newer.
+
+        What an id got between two of its turns may be newer than the rows of a turn in between.
+        """
+        first, second = sorted((self.place(one) or 0, self.place(other) or 0))
+        turns = [topic_id for topic_id, _ in self.turns[one["_topic"]]]
+        return turns[second] not in turns[:first] or turns[first] == turns[second]

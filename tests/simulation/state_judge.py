@@ -16,7 +16,7 @@ from sluice.progress.state_trust import StateStanding, read_standing
 from tests.oracle.state import NoOrder, StateRules, expected_state
 from tests.oracle.state import Row as PlainRow
 from tests.oracle.state_values import unchanged
-from tests.oracle.topic_ids import TopicIds, generation_of
+from tests.oracle.topic_ids import TopicIds
 from tests.oracle.violation import Unjudgeable
 from tests.simulation.delta_tables import Action, Row
 from tests.simulation.oracle import Finding
@@ -33,13 +33,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class StateJudge:
     """Judges the state table of one world; looks at each of its commits once.
 
-    `plans` are the topic ids that plans have named, by generation, lane, batch and partition,
-    whatever became of the plans.
+    `plans` are the topic ids and ends that plans have named, by generation, lane, batch, topic and
+    partition, whatever became of the plans.
     """
 
     world: World
     seen: set[tuple[object, ...]] = field(default_factory=set)
-    plans: dict[tuple[Any, ...], str] = field(default_factory=dict)
+    plans: dict[tuple[Any, ...], tuple[str, int]] = field(default_factory=dict)
 
     def after(self, tables: Tables, done: Done | None) -> Iterable[Finding]:
         """What is wrong after a step."""
@@ -52,10 +52,8 @@ class StateJudge:
             yield from self._answer(tables, done)
 
     def _note_plans(self, tables: Tables) -> None:
-        for row in tables.offsets.rows:
-            if row["event"] == "planned":
-                batch = row["generation"], row["lane"] != "forward", row["batch_id"]
-                self.plans.setdefault((*batch, row["topic"], row["partition"]), row["topic_id"])
+        for each in _plans(tables):
+            self.plans.setdefault(each[:-2], each[-2:])
         self.world.has_ignored_unkeyed |= self._spec.get("unkeyed") == "ignore"
 
     @property
@@ -141,10 +139,7 @@ class StateJudge:
         return lambda row: row.get(name) == value.strip("'")
 
     def _ids(self) -> TopicIds:
-        return TopicIds.named_by(
-            (generation, topic, partition, self.plans[generation, lane, number, topic, partition])
-            for generation, lane, number, topic, partition in sorted(self.plans)
-        )
+        return TopicIds.named_by((*at[-2:], *self.plans[at]) for at in sorted(self.plans))
 
     def _counted(self, version: int, told: dict[str, Any]) -> Iterator[Finding]:
         """Rows that came are counted as such, those that went too; each row is counted once."""
@@ -191,7 +186,7 @@ class StateJudge:
                 return True
             rules = rules_of(self.world.keys, self.world.table("trips"))
             rows = _alike(data.rows)
-            if not rules.order_by and _has_forgotten_ids(tables, rows, rules):
+            if not rules.order_by and self._has_forgotten(tables, rows, rules):
                 return True
             if rules.unkeyed == "stop" and rules.unkeyed_in(rows):
                 return True
@@ -203,20 +198,21 @@ class StateJudge:
                 return True
         return False
 
+    def _has_forgotten(self, tables: Tables, rows: list[PlainRow], rules: StateRules) -> bool:
+        """Whether plans are gone, and a key has rows of two topic ids."""
+        ids: dict[Any, set[str]] = defaultdict(set)
+        for row in rows:
+            if (key := rules.key_of(row)) is not None:
+                ids[key].add(row["_topic_id"])
+        kept = {each[:-2] for each in _plans(tables)}
+        return not kept >= {*self.plans} and any(len(each) > 1 for each in ids.values())
 
-def _has_forgotten_ids(tables: Tables, rows: list[PlainRow], rules: StateRules) -> bool:
-    """Whether a key has rows of two topic ids of which the offsets table does not know one."""
-    told = [row for row in tables.offsets.rows if row["topic_id"] is not None]
-    known = {row["topic_id"] for row in told}
-    since = min((row["generation"] for row in told), default=1)
-    ids: dict[Any, set[str]] = defaultdict(set)
-    forgotten = set()
-    for row in rows:
-        key = rules.key_of(row)
-        ids[key].add(row["_topic_id"])
-        if row["_topic_id"] not in known or (since > 1 and (generation_of(row) or 0) < since):
-            forgotten.add(key)
-    return any(len(ids[key]) > 1 for key in forgotten - {None})
+
+def _plans(tables: Tables) -> Iterator[tuple[Any, ...]]:
+    for row in tables.offsets.rows:
+        if row["event"] == "planned":
+            batch = row["generation"], row["lane"] != "forward", row["batch_id"]
+            yield *batch, row["topic"], row["partition"], row["topic_id"], row["end_offset"]
 
 
 def _stands_at(actions: list[Action]) -> int | None:

@@ -56,7 +56,7 @@ class Collected:
         least, greatest = file.topic_ids
         if least != greatest or file.offsets[0] < self.ends.get(least, 0):
             return True
-        return any(ranks.may_precede(least, each) for each in self.ends)
+        return any(ranks.may_precede(least, file.offsets[0], each) for each in self.ends)
 
 
 def collectable(logs: Logs, unfinished: Iterable[Batch]) -> Mapping[str, int]:

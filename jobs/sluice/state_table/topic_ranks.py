@@ -1,72 +1,99 @@
 """Topic ranks: in which order the topics that had one name were read, as far as it is known. Pure.
 
-A row is placed by its topic id and the generation of the batch that wrote it: the rows of a topic
-that is read once more, behind a later one of its name, may be newer than the later one's, or older.
+A topic that is read again behind a later one of its name has two places: what it held when it was
+left is older than the later one's records; what it has got since may be newer or older.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
-from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.batches import PlannedRange
+
+
+@dataclass(frozen=True)
+class Stint:
+    """The generations, one after another, that have read one topic under its name.
+
+    `ends` are the offsets up to which its partitions were planned.
+    """
+
+    topic_id: str
+    ends: Mapping[int, int]
+
+    def with_end(self, partition: int, offset: int) -> Stint:
+        """The same, read up to there at least."""
+        further = max(offset, self.ends.get(partition, 0))
+        return Stint(self.topic_id, {**self.ends, partition: further})
 
 
 @dataclass(frozen=True)
 class TopicRanks:
-    """The topic ids of each topic, in the order in which they were first read.
+    """The stints of each topic, the first one first; their numbers are the places of its rows.
 
-    `again` has the generation in which a topic id was read once more, behind another one. What the
-    generations before `since` have read is unknown.
+    Unless `is_whole`, plans are gone: rows of different topic ids have no known order then, but one
+    by columns may go on with what is left.
     """
 
-    ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    again: Mapping[str, int] = field(default_factory=dict)
-    since: int = 1
+    stints: Mapping[str, tuple[Stint, ...]] = field(default_factory=dict)
+    is_whole: bool = True
 
     @classmethod
-    def of(cls, read: Iterable[tuple[int, TopicPartition, str]]) -> TopicRanks:
-        """By the topic ids that each generation has read, the first generation first."""
-        ids: dict[str, list[str]] = {}
-        by_partition: dict[TopicPartition, list[str]] = {}
-        again: dict[str, int] = {}
-        since = None
-        for generation, partition, topic_id in read:
-            since = since or generation
-            met, here = ids.setdefault(partition.topic, []), by_partition.setdefault(partition, [])
-            if topic_id not in met:
-                met.append(topic_id)
-            if topic_id in here[:-1] and topic_id != here[-1]:
-                again.setdefault(topic_id, generation)
-            here.append(topic_id)
-        return cls({topic: tuple(met) for topic, met in ids.items()}, again, since or 1)
-
-    @cached_property
-    def places(self) -> Mapping[str, int]:
-        """The place of each topic id among those of its topic, from 0."""
-        return {each: place for ids in self.ids.values() for place, each in enumerate(ids)}
+    def of(cls, generations: Iterable[Iterable[PlannedRange]], is_whole: bool) -> TopicRanks:
+        """By what the last plan of each generation names."""
+        found: dict[str, list[Stint]] = {}
+        for ranges in generations:
+            seen: set[str] = set()
+            for each in sorted(ranges, key=lambda each: each.offsets.partition):
+                topic, number = each.offsets.partition.topic, each.offsets.partition.partition
+                stints = found.setdefault(topic, [])
+                # A former topic has only partitions that the present one lacks: never the first.
+                if topic not in seen and (not stints or stints[-1].topic_id != each.topic_id):
+                    stints.append(Stint(each.topic_id, {}))
+                seen.add(topic)
+                mine = [at for at, stint in enumerate(stints) if stint.topic_id == each.topic_id]
+                if mine:
+                    stints[mine[-1]] = stints[mine[-1]].with_end(number, each.offsets.end)
+        return cls({topic: tuple(each) for topic, each in found.items()}, is_whole)
 
     @property
-    def is_whole(self) -> bool:
-        """Whether the order of all rows of the topic ids that it has is known."""
-        return not self.again and self.since <= 1
+    def ids(self) -> Mapping[str, list[tuple[int, Stint]]]:
+        """The stints of each topic id, with their numbers."""
+        found: dict[str, list[tuple[int, Stint]]] = {}
+        for stints in self.stints.values():
+            for number, each in enumerate(stints):
+                found.setdefault(each.topic_id, []).append((number, each))
+        return found
 
-    def has_place(self, topic_id: str, generation: int | None) -> bool:
-        """Whether a row's order among those of the other topic ids of its topic is known.
+    @property
+    def returns(self) -> Iterable[tuple[str, int, list[int]]]:
+        """Where a topic was read again: its name, the stint, and those of others since its first.
 
-        None for a row that no batch has written: it is placed where all rows of its id are.
+        Rows of it have no known order among those of the others.
         """
-        if topic_id not in self.places:
-            return False
-        if generation is None:
-            return self.since <= 1 and topic_id not in self.again
-        return self.since <= generation < self.again.get(topic_id, generation + 1)
+        for topic, stints in self.stints.items():
+            ids = [each.topic_id for each in stints]
+            for number, topic_id in enumerate(ids):
+                first = ids.index(topic_id)
+                if others := [at for at in range(first, number) if ids[at] != topic_id]:
+                    yield topic, number, others
 
-    def may_precede(self, topic_id: str, other: str) -> bool:
-        """Whether rows of a topic id may be older than some of another one."""
-        if self.places and topic_id not in self.places:
-            return topic_id != other
-        return any(
-            topic_id in ids and other in ids[ids.index(topic_id) + 1 :] for ids in self.ids.values()
-        )
+    def place(self, topic_id: str, partition: int, offset: int) -> int | None:
+        """The number of the stint that has read a row first; None for an unknown topic id."""
+        stints = self.ids.get(topic_id)
+        if stints is None:
+            return None
+        known = (number for number, each in stints if offset < each.ends.get(partition, 0))
+        return next(known, stints[-1][0])
+
+    def may_precede(self, topic_id: str, offset: int, other: str) -> bool:
+        """Whether rows of a topic id, from an offset on, may be older than some of another one."""
+        for stints in self.stints.values():
+            there = {each.topic_id for each in stints}
+            if {topic_id, other} <= there and topic_id != other:
+                mine = [n for n, e in enumerate(stints) if e.topic_id == topic_id]
+                reached = (n for n in mine if any(offset < end for end in stints[n].ends.values()))
+                last = max(n for n, e in enumerate(stints) if e.topic_id == other)
+                return next(reached, mine[-1]) < last
+        return False

@@ -10,7 +10,7 @@ from sluice.state_table.collected import Collected, collectable
 from sluice.state_table.commits import StateCollection, StateCommit
 from sluice.state_table.spans import FileBounds
 from sluice.state_table.standing import FoundLog, FoundState, StateVersion, differences
-from sluice.state_table.topic_ranks import TopicRanks
+from sluice.state_table.topic_ranks import Stint, TopicRanks
 
 from tests.unit.builders import batch, offsets, partition
 
@@ -41,7 +41,7 @@ def test_a_planned_batch_that_has_yet_to_land_may_read_below_the_log_start() -> 
         (FileBounds("f", ("A", "A"), (0, 1), (4, 9)), False),
         (FileBounds("f", ("A", "A"), (0, 1), (3, 9)), True),
         (FileBounds("f", ("B", "B"), (0, 1), (0, 9)), False),
-        (FileBounds("f", ("unknown", "unknown"), (0, 1), (9, 9)), True),
+        (FileBounds("f", ("unknown", "unknown"), (0, 1), (9, 9)), False),
         (FileBounds("f", ("old", "old"), (0, 1), (9, 9)), True),
         (FileBounds("f", ("A", "B"), (0, 1), (9, 9)), True),
         (FileBounds("f"), True),
@@ -50,7 +50,7 @@ def test_a_planned_batch_that_has_yet_to_land_may_read_below_the_log_start() -> 
 def test_a_file_is_asked_of_the_log_where_a_row_may_be_older(
     file: FileBounds, reached: bool
 ) -> None:
-    ranks = TopicRanks({"t": ("old", "A"), "u": ("B", "C")})
+    ranks = TopicRanks({"t": tuple(Stint(each, {0: 10}) for each in ("old", "A"))})
     assert Collected({"A": 4}).is_reached_by([file], ranks) is reached
     assert not Collected().is_reached_by([file], ranks)
 

@@ -3,62 +3,86 @@
 from __future__ import annotations
 
 import pytest
-from sluice.offsets.ranges import TopicPartition
-from sluice.state_table.topic_ranks import TopicRanks
+from sluice.offsets.batches import PlannedRange
+from sluice.state_table.topic_ranks import Stint, TopicRanks
 
-from tests.unit.builders import partition
+from tests.unit.builders import offsets
+
+FIRST, SECOND, AGAIN, LAST = range(4)
 
 
-def read(ids: str, first: int = 1, topic: str = "t") -> list[tuple[int, TopicPartition, str]]:
-    return [(at, partition(topic=topic), each) for at, each in enumerate(ids, start=first)]
+def planned(topic_id: str, end: int = 10, number: int = 0, topic: str = "t") -> PlannedRange:
+    return PlannedRange(offsets(end - 1, end, number, topic), topic_id, 0, end, None)
+
+
+def ranks(*generations: list[PlannedRange], is_whole: bool = True) -> TopicRanks:
+    return TopicRanks.of(generations, is_whole)
 
 
 def test_a_later_topic_has_the_later_place() -> None:
-    ranks = TopicRanks.of([*read("AAB"), *read("CC", topic="u")])
-    assert ranks == TopicRanks({"t": ("A", "B"), "u": ("C",)})
-    assert ranks.places == {"A": 0, "B": 1, "C": 0}
-    assert ranks.is_whole
-    assert ranks.has_place("A", 1)
-    assert ranks.has_place("A", 9), "a record that came back from quarantine was read as it was"
-    assert ranks.has_place("A", None), "all rows of its topic id are there"
-    assert not ranks.has_place("Z", 1)
+    found = ranks(
+        [planned("A", 5), planned("C", topic="u")],
+        [planned("A", 9), planned("C", topic="u")],
+        [planned("B", 3), planned("C", topic="u")],
+    )
+    assert found.stints == {
+        "t": (Stint("A", {0: 9}), Stint("B", {0: 3})),
+        "u": (Stint("C", {0: 10}),),
+    }
+    assert [*found.returns] == []
+    places = [found.place(each, 0, 99) for each in ("A", "B", "C", "Z")]
+    assert places == [FIRST, SECOND, FIRST, None]
+
+
+def test_a_topic_that_is_read_again_has_a_place_for_what_it_held_and_one_for_what_it_got() -> None:
+    found = ranks([planned("A", 5)], [planned("B")], [planned("A", 8)], [planned("C")])
+    assert [*found.returns] == [("t", AGAIN, [SECOND])]
+    assert [found.place("A", 0, each) for each in (0, 4, 5, 7, 99)] == [FIRST] * 2 + [AGAIN] * 3
+    assert (found.place("B", 0, 0), found.place("C", 0, 0)) == (SECOND, LAST)
+    assert found.place("A", 1, 0) == AGAIN, "a partition that it had not, or that was not read"
+
+
+def test_a_topic_that_came_back_twice_has_no_order_among_all_that_were_read_meanwhile() -> None:
+    found = ranks(*([planned(each)] for each in "ABACA"))
+    assert [*found.returns] == [("t", 2, [1]), ("t", 4, [1, 3])]
+
+
+def test_a_topic_that_is_read_on_has_not_come_back() -> None:
+    found = ranks([planned("A", 5)], [], [planned("A", 2)], [planned("B")])
+    assert found.stints == {"t": (Stint("A", {0: 5}), Stint("B", {0: 10}))}
 
 
 def test_a_later_topic_is_met_in_all_partitions() -> None:
-    both = [(each, partition(number, "t"), "AB"[each - 1]) for each in (1, 2) for number in (0, 1)]
-    assert TopicRanks.of(both) == TopicRanks({"t": ("A", "B")})
-
-
-def test_rows_of_a_topic_that_is_read_again_behind_another_have_no_place() -> None:
-    ranks = TopicRanks.of(read("ABAAC"))
-    assert ranks.again == {"A": 3}
-    assert not ranks.is_whole
-    assert [ranks.has_place("A", each) for each in (1, 2, 3, 4)] == [True, True, False, False]
-    assert not ranks.has_place("A", None)
-    assert ranks.has_place("B", None)
-    assert ranks.has_place("C", 5)
+    both = [[planned(each, number=number) for number in (0, 1)] for each in "AB"]
+    assert ranks(*both).stints["t"] == (Stint("A", {0: 10, 1: 10}), Stint("B", {0: 10, 1: 10}))
 
 
 def test_a_partition_that_only_the_former_topic_had_does_not_bring_it_back() -> None:
-    rest = [(each, partition(1, "t"), "A") for each in (1, 2, 3)]
-    assert TopicRanks.of(sorted([*rest, *read("ABB")])).is_whole
-    assert TopicRanks.of(sorted([*rest, *read("ABA")])).again == {"A": 3}
-
-
-def test_of_generations_whose_plans_are_gone_nothing_is_known() -> None:
-    ranks = TopicRanks.of(read("BA", first=2))
-    assert (ranks.since, ranks.is_whole) == (2, False)
-    assert not ranks.has_place("A", 1), "it may have been read before B, too"
-    assert not ranks.has_place("A", None)
-    assert ranks.has_place("A", 3)
+    rest = planned("A", 7, number=1)
+    found = ranks([planned("A"), rest], [planned("B"), rest], [planned("B"), rest])
+    assert found.stints["t"] == (Stint("A", {0: 10, 1: 7}), Stint("B", {0: 10}))
+    assert [*ranks([planned("A"), rest], [planned("B"), rest], [planned("A")]).returns]
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "precedes"),
-    [("A", "B", True), ("B", "A", False), ("A", "C", False), ("A", "A", False), ("Z", "A", True)],
+    ("one", "offset", "other", "precedes"),
+    [
+        ("A", 0, "B", True),
+        ("A", 5, "B", False),
+        ("A", 5, "D", True),
+        ("B", 0, "A", True),
+        ("D", 0, "B", False),
+        ("A", 0, "C", False),
+        ("A", 0, "A", False),
+        ("Z", 0, "A", False),
+    ],
 )
-def test_rows_of_an_earlier_or_unknown_topic_may_be_older(
-    one: str, other: str, precedes: bool
+def test_rows_of_an_earlier_place_may_be_older(
+    one: str, offset: int, other: str, precedes: bool
 ) -> None:
-    assert TopicRanks({"t": ("A", "B"), "u": ("C",)}).may_precede(one, other) is precedes
-    assert not TopicRanks().may_precede(one, other), "each name has had one topic"
+    found = ranks(
+        [planned("A", 5), planned("C", topic="u")],
+        *([planned(each)] for each in "BAD"),
+    )
+    assert found.may_precede(one, offset, other) is precedes
+    assert not TopicRanks().may_precede(one, offset, other), "each name has had one topic"

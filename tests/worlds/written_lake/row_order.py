@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,6 @@ from sluice.state_table.topic_ranks import TopicRanks
 
 from tests.worlds.written_lake.deleting_condition import meets
 
-_BATCH = re.compile(r"[a-z]+-([0-9]+)-[0-9]+")
 Row = dict[str, Any]
 """A row by its columns; a moment is a number of microseconds, a date one of days."""
 Compared = tuple[tuple[Any, ...], ...]
@@ -53,15 +51,23 @@ class RowOrder:
 
     def of(self, row: Row) -> tuple[Any, ...]:
         """What is greater for the newer row."""
-        places = self.ranks.places
-        rank = places.get(row["_topic_id"], -1) if places else 0
+        found = self.ranks.place(row["_topic_id"], row["_partition"], row["_offset"])
+        rank = -1 if found is None else found
         at = (row["_offset"], row["_partition"], row["_topic"], row["_topic_id"])
         return (*compared(row, self.rules.order_by), rank, *at)
 
-    def has_place(self, row: Row) -> bool:
-        """Whether the order of a row of the log among those of other topic ids is known."""
-        found = _BATCH.fullmatch(row["_batch"] or "")
-        return self.ranks.has_place(row["_topic_id"], int(found[1]) if found else None)
+    def is_known(self, rows: Sequence[Row]) -> bool:
+        """Whether the order of rows of one topic, of several ids, is known."""
+        ranks = self.ranks
+        places = {ranks.place(e["_topic_id"], e["_partition"], e["_offset"]) for e in rows}
+        return (
+            ranks.is_whole
+            and None not in places
+            and not any(
+                topic == rows[0]["_topic"] and number in places and places.intersection(others)
+                for topic, number, others in ranks.returns
+            )
+        )
 
     def deletes(self, row: Row) -> bool:
         """Whether a row of the log deletes its key."""

@@ -198,8 +198,8 @@ class StateRows:
         topics = {row["_topic"] for row in of_log}
         ids = {row["_topic_id"] for row in of_log}
         partitions = {_in_kafka(row)[:3] for row in of_log}
-        has_places = len(ids) < 2 or all(map(self.order.has_place, of_log))
-        if len(topics) < 2 and len(partitions) <= len(ids) and has_places:
+        is_known = len(ids) < 2 or self.order.is_known(of_log)
+        if len(topics) < 2 and len(partitions) <= len(ids) and is_known:
             return None
         shown = (
             f"{place(each)} (topic id {each['_topic_id']})" for each in (of_log[0], of_log[-1])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sluice.columns.columns import Column, Primitive
+from sluice.columns.columns import Column
 from sluice.lake.port import StateAttempt
 from sluice.lake.state.log_rows import log_at, log_in_files, table_at
 from sluice.lake.state.order import Order
@@ -48,11 +48,6 @@ class BothTables:
         """The log's rows at the end of the span."""
         version = self.attempt.span.upto
         return self._told(log_at(self.spark, self.log_uri, version, self.log_columns))
-
-    def log_with_batches(self) -> DataFrame:
-        """The same, with the batch that wrote each row, which a state table does not have."""
-        columns = [*self.log_columns, Column("_batch", Primitive("STRING"))]
-        return self._told(log_at(self.spark, self.log_uri, self.attempt.span.upto, columns))
 
     def added(self) -> DataFrame:
         """The rows, at the end of the span, of the files that it added."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sluice.columns.names import quoted
@@ -12,8 +11,6 @@ from sluice.state_table.topic_ranks import TopicRanks
 
 # Behind the rank of the topic id. Those behind the offset make the order total.
 _LAST = ("_offset", "_partition", "_topic", "_topic_id")
-# Of `forward-1-42`; null in rows that have no such batch.
-_GENERATION = "try_cast(regexp_extract(_batch, '^[a-z]+-([0-9]+)-[0-9]+$', 1) AS INT)"
 
 
 @dataclass(frozen=True)
@@ -35,29 +32,41 @@ class Order:
         return f"struct({', '.join(f'{sql} AS o{at}' for at, sql in enumerate(fields))})"
 
     def _rank(self, table: str) -> str:
-        places = self.ranks.places
-        if not places:
-            return "0"
-        cases = (f"WHEN {text_of(each).sql} THEN {place}" for each, place in places.items())
-        return f"CASE {_column(table, '_topic_id')} {' '.join(cases)} ELSE -1 END"
+        topic_id, cases = _column(table, "_topic_id"), []
+        for each, stints in self.ranks.ids.items():
+            named = f"{topic_id} = {text_of(each).sql}"
+            for number, stint in stints[:-1]:
+                ends = (_is_below(table, *end) for end in stint.ends.items())
+                cases.append(f"WHEN {named} AND ({' OR '.join(ends)}) THEN {number}")
+            cases.append(f"WHEN {named} THEN {stints[-1][0]}")
+        return f"CASE {' '.join(cases)} ELSE -1 END" if cases else "-1"
 
     def may_lack_place(self, topic_id: str) -> str:
         """Whether the order of some row of this topic id, a column, may be unknown."""
-        if not self.ranks.is_whole:
+        unsure = {topic for topic, _, _ in self.ranks.returns}
+        certain = [
+            each.topic_id
+            for topic, stints in self.ranks.stints.items()
+            for each in stints
+            if topic not in unsure
+        ]
+        if not self.ranks.is_whole or not certain:
             return "true"
-        return f"NOT {_is_in(topic_id, self.ranks.places)}"
+        return f"{topic_id} NOT IN ({', '.join(text_of(each).sql for each in sorted(certain))})"
 
     @property
-    def lacks_place(self) -> str:
-        """Whether a row of the log, with `_batch`, has no known order among those of other ids."""
-        ranks = self.ranks
-        known = [_is_in("_topic_id", ranks.places)]
-        known += [f"{_GENERATION} >= {ranks.since}"] if ranks.since > 1 else []
-        known += (
-            f"(_topic_id <> {text_of(each).sql} OR {_GENERATION} < {generation})"
-            for each, generation in ranks.again.items()
+    def place(self) -> str:
+        """The place of a row among those of other topic ids of its topic; null if it is unknown."""
+        return f"nullif({self._rank('')}, -1)" if self.ranks.is_whole else "CAST(NULL AS INT)"
+
+    def clash(self, topic: str, places: str) -> str:
+        """Whether rows of a topic, at places in an array, have no known order."""
+        pairs = (
+            f"({topic} = {text_of(name).sql} AND array_contains({places}, {number})"
+            f" AND arrays_overlap({places}, array({', '.join(map(str, others))})))"
+            for name, number, others in self.ranks.returns
         )
-        return f"NOT coalesce({' AND '.join(known)}, false)"
+        return " OR ".join(pairs) or "false"
 
     @property
     def deleted(self) -> str:
@@ -81,9 +90,9 @@ def place(table: str = "") -> str:
     return f"format_string('%s[%d]@%d', {where})"
 
 
-def _is_in(column: str, topic_ids: Iterable[str]) -> str:
-    shown = ", ".join(text_of(each).sql for each in topic_ids)
-    return f"({column} IN ({shown}))" if shown else "false"
+def _is_below(table: str, partition: int, offset: int) -> str:
+    at, position = _column(table, "_partition"), _column(table, "_offset")
+    return f"({at} = {partition} AND {position} < {offset})"
 
 
 def _column(table: str, name: str) -> str:

@@ -57,8 +57,8 @@ class Places:
         """The keys that have two partitions of one topic id, two topics, or a row whose topic id
         has no known order among others.
         """
-        log = self.tables.log_with_batches().alias("log")
-        on = F.expr(" AND ".join(self.newest.order.key_is("log", "key")))
+        log, order = self.tables.log().alias("log"), self.newest.order
+        on = F.expr(" AND ".join(order.key_is("log", "key")))
         place = "format_string('%s[%d]@%d (topic id %s)', _topic, _partition, _offset, _topic_id)"
         partition = "struct(_topic, _topic_id, _partition)"
         row = "struct(_topic, _topic_id, _partition, _offset)"
@@ -69,9 +69,12 @@ class Places:
                 F.expr("count(DISTINCT _topic)").alias("topics"),
                 F.expr("count(DISTINCT _topic_id)").alias("ids"),
                 F.expr(f"count(DISTINCT {partition})").alias("partitions"),
-                F.expr(f"bool_or({self.newest.order.lacks_place})").alias("unplaced"),
+                F.expr(f"bool_or({order.place} IS NULL)").alias("unplaced"),
+                F.expr(f"collect_set({order.place})").alias("places"),
+                F.expr("max(_topic)").alias("topic"),
                 F.expr(f"min_by({place}, {row})").alias("low"),
                 F.expr(f"max_by({place}, {row})").alias("high"),
             )
         )
-        return counted.where("topics > 1 OR partitions > ids OR (ids > 1 AND unplaced)")
+        apart = f"unplaced OR {order.clash('topic', 'places')}"
+        return counted.where(f"topics > 1 OR partitions > ids OR (ids > 1 AND ({apart}))")
