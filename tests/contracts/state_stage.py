@@ -61,11 +61,12 @@ class StateStage(Stage):
         with pipeline.engine.state(pipeline.resources) as lake:
             return lake.follow(attempt)
 
-    def compare(self, most: int) -> None:
+    def compare(self, most: int, ranks: TopicRanks | None = None) -> None:
         """Compare the state with the log's newest version, and note what was said."""
         pipeline = self.pipeline
         with pipeline.engine.state(pipeline.resources) as lake:
-            self.said.append(lake.differing(self.due, most))
+            due = self.due if ranks is None else replace(self.due, ranks=ranks)
+            self.said.append(lake.differing(due, most))
             version = self.pipeline.resources.state.snapshot().version
             self.said.append(lake.deleted(version or 0))
 

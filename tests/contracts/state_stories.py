@@ -172,6 +172,8 @@ def topics_whose_plans_are_gone(stage: StateStage) -> None:
     stage.refresh_by(TopicRanks({stage.topic: later}))
     stage.refresh_by(TopicRanks(once.stints, is_whole=False))
     stage.refresh_by(TopicRanks())
+    for ranks in (TopicRanks(), TopicRanks(once.stints, is_whole=False), once):
+        stage.compare(9, ranks)
     stage.others_add(id=3, _topic_id=first, _offset=7, v="of one topic")
     stage.refresh_by(TopicRanks({stage.topic: later}))
     stage.refresh_by(once)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 from sluice.errors import CommitConflict
-from sluice.lake.port import StateAttempt, StateLake
+from sluice.lake.port import Difference, StateAttempt, StateLake
 from sluice.progress.resources import PipelineResources
 from sluice.state_table.collected import Collected
 from sluice.state_table.commits import StateCollection, app_id
@@ -145,7 +145,7 @@ class Changed:
     def foresee(self, attempt: StateAttempt) -> StateCounts:
         return self.lake.foresee(self.change(attempt))
 
-    def differing(self, attempt: StateAttempt, most: int) -> tuple[int, list[str]]:
+    def differing(self, attempt: StateAttempt, most: int) -> Difference:
         return self.lake.differing(self.change(attempt), most)
 
     def deleted(self, version: int) -> int:

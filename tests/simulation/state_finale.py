@@ -90,5 +90,5 @@ def differing(judge: Judge, world: World) -> list[str]:
     assert standing is not None, "a refresh has just ended well"
     attempt = due_anew(read_unchecked(pipeline.resources), standing).attempt
     with pipeline.open_state() as lake:
-        count, shown = lake.differing(attempt, _SHOWN)
-    return [f"{count} keys", *shown] if count else []
+        found = lake.differing(attempt, _SHOWN)
+    return [f"{found.keys} keys", *found.shown] if found.keys else []

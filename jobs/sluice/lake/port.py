@@ -191,6 +191,18 @@ class StateAttempt:
         return replace(self, span=span, commit=commit)
 
 
+@dataclass(frozen=True)
+class Difference:
+    """How a state table differs from its log: how many keys, and some with what is wrong of them.
+
+    `unordered` counts the keys that were not compared: nothing says which of their rows is newest.
+    """
+
+    keys: int
+    shown: tuple[str, ...] = ()
+    unordered: int = 0
+
+
 class StateLake(Protocol):
     """How the state table gets the newest row of each key of the log."""
 
@@ -208,8 +220,8 @@ class StateLake(Protocol):
     def foresee(self, attempt: StateAttempt) -> StateCounts:
         """What `follow` would do; nothing is written. Raises NoOrder and RowWithoutKey."""
 
-    def differing(self, attempt: StateAttempt, most: int) -> tuple[int, list[str]]:
-        """How many keys have another row than the log says, and some of them with what is wrong.
+    def differing(self, attempt: StateAttempt, most: int) -> Difference:
+        """The keys that have another row than the log says, and so many of them by name.
 
         The attempt's commit names the version of the state table.
         """

@@ -68,6 +68,8 @@ class Span:
             raise ValueError(f"({self.after}, {self.upto}] is not a span of versions")
 
     def __str__(self) -> str:
+        if self.after == self.upto:
+            return f"version {self.upto}"
         return f"versions {self.after + 1} to {self.upto}"
 
 

@@ -178,3 +178,4 @@ def test_a_span_that_ends_before_it_begins_is_refused() -> None:
 
 def test_a_span_is_told_by_its_first_and_last_version() -> None:
     assert str(Span(3, 7, "appended")) == "versions 4 to 7"
+    assert str(whole(7, 7)) == "version 7"

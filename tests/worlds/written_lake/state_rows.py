@@ -87,6 +87,12 @@ class StateRows:
         self._require_order(by_key)
         return {key: self._newest(rows) for key, rows in by_key.items()}, StateCounts(**counted)
 
+    def unordered(self) -> set[Compared]:
+        """The keys of the log whose rows have no order."""
+        if self.order.rules.is_ordered:
+            return set()
+        return {key for key, rows in self.log.items() if self._unordered(rows)}
+
     def difference(self, of_log: Sequence[Row], of_state: Sequence[Row]) -> str | None:
         """What is wrong with the rows of a key in the state; None for what is right.
 
@@ -194,17 +200,19 @@ class StateRows:
         known = [*rows, *([] if now is None else [now])]
         if len({(e["_topic"], e["_partition"], e["_topic_id"]) for e in known}) < 2:
             return None
-        of_log = sorted(self.log.get(key, []), key=_in_kafka)
+        return self._unordered(self.log.get(key, []))
+
+    def _unordered(self, rows: Sequence[Row]) -> str | None:
+        """The first place and the last of rows that have no order."""
+        of_log = sorted(rows, key=_in_kafka)
         topics = {row["_topic"] for row in of_log}
         ids = {row["_topic_id"] for row in of_log}
         partitions = {_in_kafka(row)[:3] for row in of_log}
         is_known = len(ids) < 2 or self.order.is_known(of_log)
         if len(topics) < 2 and len(partitions) <= len(ids) and is_known:
             return None
-        shown = (
-            f"{place(each)} (topic id {each['_topic_id']})" for each in (of_log[0], of_log[-1])
-        )
-        return f"one in {' and '.join(shown)}"
+        low, high = (f"{place(e)} (topic id {e['_topic_id']})" for e in (of_log[0], of_log[-1]))
+        return f"one in {low} and {high}"
 
 
 def _in_kafka(row: Row) -> tuple[str, str, int, int]:

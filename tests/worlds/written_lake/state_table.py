@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from sluice.clock import Chance, Clock
 from sluice.errors import CommitConflict
 from sluice.failpoints import reach
-from sluice.lake.port import StateAttempt
+from sluice.lake.port import Difference, StateAttempt
 from sluice.progress.resources import PipelineResources
 from sluice.progress.state_trust import require_rules
 from sluice.spec_file.statistics_columns import has_bounds
@@ -72,18 +72,18 @@ class WrittenState:
         _, counts = self._made(attempt)
         return counts
 
-    def differing(self, attempt: StateAttempt, most: int) -> tuple[int, list[str]]:
-        """How many keys have another row than the log says, and some of them with what is wrong."""
+    def differing(self, attempt: StateAttempt, most: int) -> Difference:
+        """The keys that have another row than the log says, and so many of them by name."""
         rows, names = self._rows(attempt), attempt.rules.key
         stored: dict[Compared, list[Row]] = defaultdict(list)
         for row in rows.state:
             stored[compared(row, names)].append(row)
-        found = []
-        for key in {*rows.log, *stored}:
+        found, unordered = [], rows.unordered()
+        for key in {*rows.log, *stored} - unordered:
             of_log, of_state = rows.log.get(key, []), stored.get(key, [])
             if told := rows.difference(of_log, of_state):
                 found.append(f"{_shown((of_log or of_state)[0], names)}: {told}")
-        return len(found), sorted(found)[:most]
+        return Difference(len(found), tuple(sorted(found)[:most]), len(unordered))
 
     def deleted(self, version: int) -> int:
         """How many deleted keys that version of the state table has: they wait to be collected."""

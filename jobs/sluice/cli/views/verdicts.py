@@ -144,6 +144,7 @@ def _state_document(found: StateVerdict) -> dict[str, object]:
         "exact": found.is_exact,
         "differing": found.differing,
         "keys": list(found.keys),
+        "unordered_keys": found.unordered,
         "deleted_keys": found.deleted,
         "problem": str(found.problem) if found.problem else None,
     }

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from pyspark.sql import functions as F
 
+from sluice.lake.port import Difference
 from sluice.lake.state.both_tables import BothTables
 from sluice.lake.state.newest_rows import NewestRows
+from sluice.lake.state.places import Places
 from sluice.lake.state.same_rows import same_values
 from sluice.lake.state.truncations import truncation_of
 from sluice.state_table.rules import DELETED
 
 
-def differing_keys(tables: BothTables, most: int) -> tuple[int, list[str]]:
+def differing_keys(tables: BothTables, most: int) -> Difference:
     """How many there are, and up to so many of them with what is wrong.
 
-    A deleted key that the state lacks was collected: it does not differ.
+    A deleted key that the state lacks was collected: it does not differ. Keys whose rows have no
+    order are left out.
     """
     newest = NewestRows(tables.order, tables.log_columns, truncation_of(tables))
     names = [each.name for each in tables.columns]
     computed = newest.of(tables.log()).where(newest.keyed())
+    unordered = Places(tables, newest).unordered(computed)
     log = computed.select(*newest.keys, newest.filled().alias("row")).alias("log")
     stored = newest.stored(tables.state_before(), names)
     counted = stored.groupBy(*newest.keys).agg(
@@ -41,7 +45,10 @@ def differing_keys(tables: BothTables, most: int) -> tuple[int, list[str]]:
             )
         )
     )
+    if unordered is not None:
+        both = both.join(unordered.alias("apart"), newest.on_key("log", "apart"), "left_anti")
     found = both.select(key.alias("key"), wrong.alias("wrong")).where("wrong IS NOT NULL")
     found = found.localCheckpoint()
     some = found.orderBy("key").limit(most).collect()
-    return found.count(), [f"{each['key']}: {each['wrong']}" for each in some]
+    shown = tuple(f"{each['key']}: {each['wrong']}" for each in some)
+    return Difference(found.count(), shown, 0 if unordered is None else unordered.count())

@@ -36,14 +36,19 @@ class Places:
         if self.newest.order.rules.is_ordered:
             return
         self._require_no_truncation(judged)
-        apart = judged.where(self.newest.keyed() & self.newest.is_in_several_places(judged))
-        keys = apart.select(*self.newest.keys)
-        if keys.isEmpty():
+        if (unordered := self.unordered(judged)) is None:
             return
-        found = self._without_order(keys).limit(_SHOWN).collect()
-        if found:
+        if found := unordered.limit(_SHOWN).collect():
             shown = "; ".join(f"one in {each['low']} and {each['high']}" for each in found)
             raise NoOrder(shown)
+
+    def unordered(self, judged: DataFrame) -> DataFrame | None:
+        """The keys whose rows have no order, each with two places; None where all are in one."""
+        if self.newest.order.rules.is_ordered:
+            return None
+        apart = judged.where(self.newest.keyed() & self.newest.is_in_several_places(judged))
+        keys = apart.select(*self.newest.keys)
+        return None if keys.isEmpty() else self._without_order(keys)
 
     def _require_no_truncation(self, judged: DataFrame) -> None:
         place = self.tables.attempt.commit.truncation

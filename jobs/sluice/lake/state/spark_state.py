@@ -13,7 +13,7 @@ from sluice.derived.written_values import text_of
 from sluice.failpoints import reach
 from sluice.lake.batch_commit import naming_conflicts
 from sluice.lake.decoding_functions import require_decoding
-from sluice.lake.port import StateAttempt
+from sluice.lake.port import Difference, StateAttempt
 from sluice.lake.state.both_tables import BothTables
 from sluice.lake.state.differing_keys import differing_keys
 from sluice.lake.state.key_filter import key_filter
@@ -69,8 +69,8 @@ class SparkState:
         """What `follow` would do; nothing is written."""
         return _made(with_truncations(self._tables(attempt)))[1]
 
-    def differing(self, attempt: StateAttempt, most: int) -> tuple[int, list[str]]:
-        """How many keys have another row than the log says, and some of them with what is wrong."""
+    def differing(self, attempt: StateAttempt, most: int) -> Difference:
+        """The keys that have another row than the log says, and so many of them by name."""
         tables = self._tables(attempt.from_everything(None))
         return differing_keys(with_truncations(tables), most)
 

@@ -33,15 +33,17 @@ class StateVerdict:
     """A state table beside its log, compared at the version at which it stands.
 
     `differing` counts the keys with another row than the log says, None where none was compared,
-    and `keys` are the first of them with what is wrong. `deleted` counts its rows of deleted keys,
-    which wait to be collected. `problem` is why the table is not exact, with the next move; one
-    that is merely behind is.
+    and `keys` are the first of them with what is wrong. `unordered` counts those that could not be
+    compared, as nothing says any more which of their rows is newest. `deleted` counts its rows of
+    deleted keys, which wait to be collected. `problem` is why the table is not exact, with the next
+    move; one that is merely behind is.
     """
 
     status: StateStatus
     differing: int | None = None
     keys: tuple[str, ...] = ()
     deleted: int | None = None
+    unordered: int = 0
     problem: Advice | None = None
 
     @property
@@ -54,6 +56,9 @@ class StateVerdict:
         if self.differing is not None:
             keys = format_count(self.differing, "key")
             found += f": {keys} differ from it" if self.differing else ": exact"
+        if self.unordered:
+            keys = format_count(self.unordered, "key")
+            found += f"; {keys} not compared: nothing says which row is the newest"
         if self.deleted:
             found += f"; {format_count(self.deleted, 'deleted key')} not collected"
         return found
@@ -92,19 +97,20 @@ def _compared(
     if standing.stands_at is None:
         return StateVerdict(status)
     log.info("%s: comparing with version %d", standing.table.uri, standing.stands_at)
-    differing, keys = state.differing(_attempt(lane, standing, standing.stands_at), _SHOWN)
+    found = state.differing(_attempt(lane, standing, standing.stands_at), _SHOWN)
     assert standing.table.version is not None, "it stands at a version"
     deleted = state.deleted(standing.table.version)
-    if not differing:
-        return StateVerdict(status, 0, deleted=deleted)
-    named = format_count(differing, "key")
+    verdict = StateVerdict(status, found.keys, found.shown, deleted, found.unordered)
+    if not found.keys:
+        return verdict
+    named = format_count(found.keys, "key")
     why = advice(
         f"{standing.table.uri}: expected the newest row of each key of the data table at version"
-        f" {standing.stands_at}, found {named} with another: {'; '.join(keys)}. ",
+        f" {standing.stands_at}, found {named} with another: {'; '.join(found.shown)}. ",
         Move("rebuild", (resources.spec.pipeline, "--execute")),
         " makes it anew from the data table.",
     )
-    return StateVerdict(status, differing, tuple(keys), deleted, why)
+    return replace(verdict, problem=why)
 
 
 def _attempt(lane: LaneState, standing: StateStanding, at: int) -> StateAttempt:
