@@ -166,8 +166,8 @@ STATE_SEEN_BY_TESTS = (
     SeenByTest(
         "ranks a topic that comes back as it was first read",
         "sluice/state_table/topic_ranks.py",
-        "                if others := [",
-        "                if not [",
+        "for at in range(first, number) if",
+        "for at in range(number, number) if",
         "tests/simulation/test_states.py::"
         "test_a_topic_that_comes_back_behind_a_later_one_has_no_order",
     ),
@@ -184,7 +184,7 @@ STATE_SEEN_BY_TESTS = (
         "sluice/progress/topic_ranks.py",
         "is_whole=None not in known",
         "is_whole=True",
-        "tests/simulation/test_states.py::test_topics_whose_plans_are_gone_have_no_order",
+        "tests/simulation/test_states.py::test_what_is_left_of_the_plans_orders_no_topics",
     ),
     SeenByTest(
         "orders a topic that comes back in Spark",

@@ -159,6 +159,27 @@ def test_topics_whose_plans_are_gone_have_no_order() -> None:
         assert states.names() == {1: "b", 2: "x", 3: "older"}
 
 
+def test_what_is_left_of_the_plans_orders_no_topics() -> None:
+    """The former topic comes back behind a recovery, which no longer knows that it was read."""
+    for states in state_worlds(IN_ONE):
+        states.comes(1, 1, "a")
+        states.acts("brokers copied")
+        states.acts("topic created anew")
+        states.does("reset", "--to-earliest")
+        states.comes(1, 2, "b")
+        states.forgets_its_log()
+        states.acts("the offsets table is dropped")
+        states.does("recover")
+        states.put(2, 3, "of the later topic")
+        states.lands()
+        states.acts("brokers put back")
+        states.put(2, 4, "newer or older")
+        states.does("reset", "--to-earliest")
+        states.lands()
+        assert isinstance(states.world.carry_out(Command(("refresh",))).problem, StateStopped)
+        assert states.names() == {1: "b"}
+
+
 def test_a_comparison_leaves_out_the_keys_that_a_recovery_has_left_without_an_order() -> None:
     for states in state_worlds(IN_ONE):
         states.put(2, 1, "x")
