@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from sluice.offsets.batches import PlannedRange
 
@@ -57,7 +58,7 @@ class TopicRanks:
                     stints[mine[-1]] = stints[mine[-1]].with_end(number, each.offsets.end)
         return cls({topic: tuple(each) for topic, each in found.items()}, is_whole)
 
-    @property
+    @cached_property
     def ids(self) -> Mapping[str, list[tuple[int, Stint]]]:
         """The stints of each topic id, with their numbers."""
         found: dict[str, list[tuple[int, Stint]]] = {}
