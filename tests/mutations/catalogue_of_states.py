@@ -1,7 +1,6 @@
 """The mutations of what keeps the state table, each with the test that must notice it.
 
-What compares rows is in `sluice/lake/state`, whose mutations only tests on Spark can notice, and in
-a lake of the tests: the tests of the simulation plant faults in that one.
+Those of what compares rows are in `catalogue_of_states_on_spark`.
 """
 
 from __future__ import annotations
@@ -187,30 +186,6 @@ STATE_SEEN_BY_TESTS = (
         "tests/simulation/test_states.py::test_what_is_left_of_the_plans_orders_no_topics",
     ),
     SeenByTest(
-        "orders a topic that comes back in Spark",
-        "sluice/lake/state/places.py",
-        " OR (ids > 1 AND ({apart}))",
-        "",
-        "tests/contracts/test_state.py::"
-        "test_both_lakes_leave_the_same_state[a_topic_that_comes_back]",
-    ),
-    SeenByTest(
-        "takes a column for another one of its name",
-        "sluice/protocol/refresh/due_span.py",
-        "        if has_replaced_columns(data.uri, after, data.version):\n",
-        "        if False:\n",
-        "tests/protocol/refresh/test_refresh.py::"
-        "test_a_column_in_the_place_of_one_of_its_name_is_read_anew",
-    ),
-    SeenByTest(
-        "reads rows by a deletion vector that is gone",
-        "sluice/tables/log_changes.py",
-        "    return path_in_table(vector) if vector else None\n",
-        "    return None\n",
-        "tests/protocol/refresh/test_refresh.py::"
-        "test_rows_that_were_marked_in_a_file_that_is_gone_are_computed_whole",
-    ),
-    SeenByTest(
         "does not read back where the state stands",
         "sluice/protocol/refresh/making.py",
         "    return found is not None and found >= due.span.upto\n",
@@ -227,48 +202,27 @@ STATE_SEEN_BY_TESTS = (
         "test_a_key_in_two_partitions_stops_the_state_until_an_order_is_named",
     ),
     SeenByTest(
-        "lets a late event change the state, on Spark",
-        "sluice/lake/state/state_rows.py",
-        '        is_newer = ~is_known | (F.col("newest") > F.col("now_order"))\n',
-        '        is_newer = ~is_known | F.col("newest").isNotNull()\n',
-        "tests/protocol/refresh/test_refresh.py::test_late_events_go_by_the_declared_order",
+        "collects a key that another partition may still bring back",
+        "sluice/state_table/collected.py",
+        "min(start, found.get(topic_id, start))\n    for topic_id, start in planned",
+        "max(start, found.get(topic_id, start))\n    for topic_id, start in planned",
+        "tests/unit/state_table/test_collected.py::"
+        "test_an_offset_is_below_the_log_start_of_all_partitions",
     ),
     SeenByTest(
-        "forgets the keys of the rows that others removed, on Spark",
-        "sluice/lake/state/state_rows.py",
-        "keys_of(gone, newest.key).unionAll(keys_of(come, newest.key))",
-        "keys_of(come, newest.key)",
-        "tests/protocol/refresh/test_refresh.py::"
-        "test_others_delete_update_and_restore_rows_of_the_log",
+        "collects a key that a planned batch may still bring back",
+        "sluice/state_table/collected.py",
+        "        if topic_id in found:\n",
+        "        if False:\n",
+        "tests/unit/state_table/test_collected.py::"
+        "test_a_planned_batch_that_has_yet_to_land_may_read_below_the_log_start",
     ),
     SeenByTest(
-        "guesses which of two partitions has the newer row, on Spark",
-        "sluice/lake/state/state_rows.py",
-        "        Places(self.tables, newest).require_order(judged)\n        if counts.changed",
-        "        if counts.changed",
-        "tests/protocol/refresh/test_refresh.py::"
-        "test_a_key_in_two_partitions_stops_the_state_and_not_the_log",
-    ),
-    SeenByTest(
-        "fills a placeholder from the span alone, on Spark",
-        "sluice/lake/state/state_rows.py",
-        'newest.filled("now_row")',
-        "newest.filled()",
-        "tests/protocol/refresh/test_refresh.py::test_a_placeholder_keeps_the_next_older_value",
-    ),
-    SeenByTest(
-        "leaves keys out of a MERGE whose type was widened",
-        "sluice/lake/state/key_filter.py",
-        'f"CAST({table}{quoted(name)} AS {type_})"',
-        'f"{table}{quoted(name)}"',
-        "tests/protocol/refresh/test_key_filter.py::test_each_row_with_one_of_the_keys_passes",
-    ),
-    SeenByTest(
-        "leaves keys out of a MERGE that are equal in another spelling",
-        "sluice/lake/state/key_filter.py",
-        'type_.startswith("decimal(")',
-        'type_.startswith(("decimal(", "double", "string"))',
-        "tests/protocol/refresh/test_key_filter.py::"
-        "test_a_key_of_numbers_with_two_spellings_is_not_looked_at",
+        "takes what is older than a collected key for its newest row",
+        "sluice/protocol/refresh/due_span.py",
+        'if span.kind == "appended" and standing',
+        "if False and standing",
+        "tests/operations/state_table/test_collected_keys.py::"
+        "test_they_go_when_all_partitions_have_expired_and_older_rows_do_not_bring_them_back",
     ),
 )

@@ -7,6 +7,7 @@ a commit that is overwritten, a wrong moment, a loss that the tools count.
 from __future__ import annotations
 
 from tests.mutations.catalogue_of_states import STATE_SEEN_BY_TESTS
+from tests.mutations.catalogue_of_states_on_spark import STATE_SEEN_ON_SPARK
 from tests.mutations.mutation import SeenByTest
 
 SEEN_BY_TESTS = (
@@ -145,4 +146,5 @@ SEEN_BY_TESTS = (
         "test_a_batch_lands_on_no_other_log_than_its_write_was_begun_on",
     ),
     *STATE_SEEN_BY_TESTS,
+    *STATE_SEEN_ON_SPARK,
 )
