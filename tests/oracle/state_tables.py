@@ -66,7 +66,8 @@ def topic_ids(warehouse: Path, table: str, pipeline: str) -> TopicIds:
     plans = [row for row in rows if row.event == "planned" and row.batch_id is not None]
     plans.sort(key=lambda row: (row.generation, row.lane != "forward", row.batch_id))
     return TopicIds.named_by(
-        (row.topic, row.partition, row.topic_id, row.end_offset) for row in plans
+        (e.generation, e.topic, e.partition, e.topic_id, e.end_offset, e.last_stable_offset or 0)
+        for e in plans
     )
 
 

@@ -147,7 +147,7 @@ def test_what_a_topic_got_while_others_were_read_has_no_order_among_their_rows(
     rows: list[tuple[str, int]], is_known: bool
 ) -> None:
     read = [("A", 5), ("B", 10), ("A", 8), ("C", 1), ("A", 9)]
-    ids = TopicIds.named_by([("t", 0, *each) for each in read])
+    ids = TopicIds.named_by([(at, "t", 0, *each, 10) for at, each in enumerate(read)])
     log = [record(1, (0, offset), _topic_id=topic_id) for topic_id, offset in rows]
     if is_known:
         assert newest(BY_OFFSET, *log, ids=ids) == {1: rows[1][1]}
@@ -155,6 +155,16 @@ def test_what_a_topic_got_while_others_were_read_has_no_order_among_their_rows(
         with pytest.raises(NoOrder):
             newest(BY_OFFSET, *log, ids=ids)
     assert len(newest(BY_PRICE, *log, ids=ids)) == 1
+
+
+def test_what_a_copy_of_a_topic_lacked_when_it_was_read_again_is_not_what_it_held_before() -> None:
+    read = [("A", 7, 7), ("B", 5, 5), ("A", 4, 4), ("A", 9, 9)]
+    plans = [(min(at, 2), "t", 0, *each) for at, each in enumerate(read)]
+    log = [record(1, (0, offset), _topic_id=topic_id) for topic_id, offset in (("A", 4), ("B", 1))]
+    with pytest.raises(NoOrder):
+        newest(BY_OFFSET, *log, ids=TopicIds.named_by(plans))
+    log[0] = record(1, (0, 3))
+    assert newest(BY_OFFSET, *log, ids=TopicIds.named_by(plans)) == {1: 1}
 
 
 def test_with_an_order_topics_at_the_same_place_go_by_their_names() -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-Plan = tuple[str, int, str, int]
-"""A topic, partition, topic id and end offset that a planned batch names."""
+Plan = tuple[int, str, int, str, int, int]
+"""A generation, topic, partition, topic id, end offset and last stable offset of a plan."""
 Turn = tuple[str, dict[int, int]]
 """A topic id for as long as no other one of its topic is read; partition → the end of what is."""
 
@@ -31,12 +31,13 @@ class TopicIds:
         A plan may go on naming a former id for partitions that the present topic lacks.
         """
         turns: dict[str, list[Turn]] = defaultdict(list)
-        named: dict[tuple[str, int], str] = {}
-        for topic, partition, topic_id, end in plans:
-            known = turns[topic]
-            is_other = named.get((topic, partition)) != topic_id
-            named[topic, partition] = topic_id
-            if not known or (is_other and known[-1][0] != topic_id):
+        named: dict[tuple[str, int], tuple[int, str]] = {}
+        for generation, topic, partition, topic_id, end, stable in plans:
+            known, before = turns[topic], named.get((topic, partition), (0, ""))
+            named[topic, partition] = generation, topic_id
+            if generation != before[0]:
+                _cut(known, topic_id, partition, stable)
+            if not known or (topic_id != before[1] and known[-1][0] != topic_id):
                 known.append((topic_id, {}))
             for held_id, ends in reversed(known):
                 if held_id == topic_id:
@@ -61,3 +62,10 @@ class TopicIds:
         first, second = sorted((self.place(one) or 0, self.place(other) or 0))
         turns = [topic_id for topic_id, _ in self.turns[one["_topic"]]]
         return turns[second] not in turns[:first] or turns[first] == turns[second]
+
+
+def _cut(turns: list[Turn], topic_id: str, partition: int, stable: int) -> None:
+    """The log that a generation begins to read may lack what was read of the id before."""
+    for held_id, ends in turns:
+        if held_id == topic_id and partition in ends:
+            ends[partition] = min(ends[partition], stable)

@@ -33,13 +33,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class StateJudge:
     """Judges the state table of one world; looks at each of its commits once.
 
-    `plans` are the topic ids and ends that plans have named, by generation, lane, batch, topic and
-    partition, whatever became of the plans.
+    `plans` are the topic ids and offsets that plans have named, by generation, lane, batch, topic
+    and partition, whatever became of the plans.
     """
 
     world: World
     seen: set[tuple[object, ...]] = field(default_factory=set)
-    plans: dict[tuple[Any, ...], tuple[str, int]] = field(default_factory=dict)
+    plans: dict[tuple[Any, ...], tuple[Any, ...]] = field(default_factory=dict)
 
     def after(self, tables: Tables, done: Done | None) -> Iterable[Finding]:
         """What is wrong after a step."""
@@ -53,7 +53,7 @@ class StateJudge:
 
     def _note_plans(self, tables: Tables) -> None:
         for each in _plans(tables):
-            self.plans.setdefault(each[:-2], each[-2:])
+            self.plans.setdefault(each[:5], each[5:])
         self.world.has_ignored_unkeyed |= self._spec.get("unkeyed") == "ignore"
 
     @property
@@ -139,7 +139,7 @@ class StateJudge:
         return lambda row: row.get(name) == value.strip("'")
 
     def _ids(self) -> TopicIds:
-        return TopicIds.named_by((*at[-2:], *self.plans[at]) for at in sorted(self.plans))
+        return TopicIds.named_by((at[0], *at[-2:], *self.plans[at]) for at in sorted(self.plans))
 
     def _counted(self, version: int, told: dict[str, Any]) -> Iterator[Finding]:
         """Rows that came are counted as such, those that went too; each row is counted once."""
@@ -204,7 +204,7 @@ class StateJudge:
         for row in rows:
             if (key := rules.key_of(row)) is not None:
                 ids[key].add(row["_topic_id"])
-        kept = {each[:-2] for each in _plans(tables)}
+        kept = {each[:5] for each in _plans(tables)}
         return not kept >= {*self.plans} and any(len(each) > 1 for each in ids.values())
 
 
@@ -212,7 +212,8 @@ def _plans(tables: Tables) -> Iterator[tuple[Any, ...]]:
     for row in tables.offsets.rows:
         if row["event"] == "planned":
             batch = row["generation"], row["lane"] != "forward", row["batch_id"]
-            yield *batch, row["topic"], row["partition"], row["topic_id"], row["end_offset"]
+            offsets = row["end_offset"], row["last_stable_offset"]
+            yield *batch, row["topic"], row["partition"], row["topic_id"], *offsets
 
 
 def _stands_at(actions: list[Action]) -> int | None:

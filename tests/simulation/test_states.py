@@ -104,6 +104,24 @@ def test_a_topic_that_comes_back_behind_a_later_one_has_no_order() -> None:
         states.ends_well()
 
 
+def test_what_an_older_copy_of_a_topic_lacked_is_not_what_was_read_before() -> None:
+    """Its offsets are those of records that were read, the records are others."""
+    for states in state_worlds(IN_ONE):
+        states.comes(1, 1, "a")
+        states.acts("brokers copied")
+        states.comes(2, 2, "a2")
+        states.acts("topic created anew")
+        states.does("reset", "--to-earliest")
+        states.comes(1, 3, "b")
+        states.acts("brokers put back")
+        states.does("reset", "--to-earliest")
+        states.lands()
+        states.put(1, 4, "newer or older")
+        states.lands()
+        assert isinstance(states.asks("refresh"), StateStopped)
+        states.ends_well()
+
+
 def test_what_a_topic_held_when_it_was_left_stays_older_and_what_comes_after_it_is_newer() -> None:
     for states in state_worlds(IN_ONE):
         states.comes(1, 1, "a")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from sluice.offsets.batches import BatchSequence, PlannedRange
-from sluice.state_table.topic_ranks import TopicRanks
+from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
+from sluice.state_table.topic_ranks import Read, TopicRanks
 
 if TYPE_CHECKING:
     from sluice.progress.lane_state import LaneState
@@ -21,24 +21,23 @@ def topic_ranks(lane: LaneState) -> TopicRanks:
     if lane.generation == 1:
         return TopicRanks()
     known = [_read(lane, each) for each in range(1, lane.generation + 1)]
-    return TopicRanks.of([each or () for each in known], is_whole=None not in known)
+    return TopicRanks.of([each or ((), ()) for each in known], is_whole=None not in known)
 
 
-def _read(lane: LaneState, generation: int) -> Sequence[PlannedRange] | None:
-    """What a generation has read last; None where plans of it are gone."""
-    forward = _last_plan(lane, BatchSequence(lane.pipeline, "forward", generation))
-    if forward or forward is None:
-        return forward
-    backfill = BatchSequence(lane.pipeline, "backfill", generation)
-    planned = lane.snapshot.batches(backfill, 1, last=lane.snapshot.planned(backfill))
-    return [planned_range for each in planned for planned_range in each.ranges]
-
-
-def _last_plan(lane: LaneState, sequence: BatchSequence) -> Sequence[PlannedRange] | None:
-    last = lane.snapshot.planned(sequence)
-    closing = lane.resets.by_generation.get(sequence.generation + 1)
-    counts = closing.closed_at["forward"] if closing else 0
-    found = lane.snapshot.batches(sequence, max(last, 1), last=last)
-    if last < counts or (last and not found):
+def _read(lane: LaneState, generation: int) -> Read | None:
+    """What a generation has read; None where plans of it are gone."""
+    forward = BatchSequence(lane.pipeline, "forward", generation)
+    last, snapshot = lane.snapshot.planned(forward), lane.snapshot
+    closing = lane.resets.by_generation.get(generation + 1)
+    if last < (closing.closed_at["forward"] if closing else 0):
         return None
-    return [planned_range for each in found for planned_range in each.ranges]
+    if last:
+        first, newest = (_ranges(snapshot.batches(forward, at, last=at)) for at in (1, last))
+        return (first, newest) if first and newest else None
+    backfill = BatchSequence(lane.pipeline, "backfill", generation)
+    every = _ranges(snapshot.batches(backfill, 1, last=snapshot.planned(backfill)))
+    return every, every
+
+
+def _ranges(batches: Iterable[Batch]) -> list[PlannedRange]:
+    return [planned for each in batches for planned in each.ranges]

@@ -6,11 +6,14 @@ left is older than the later one's records; what it has got since may be newer o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from sluice.offsets.batches import PlannedRange
+
+Read = tuple[Sequence[PlannedRange], Sequence[PlannedRange]]
+"""What a generation has read, by its first plan and by its last one."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +26,22 @@ class Stint:
     topic_id: str
     ends: Mapping[int, int]
 
-    def with_end(self, partition: int, offset: int) -> Stint:
-        """The same, read up to there at least."""
-        further = max(offset, self.ends.get(partition, 0))
+    def read_to(self, planned: PlannedRange) -> Stint:
+        """The same, read up to the end of a plan at least."""
+        partition = planned.offsets.partition.partition
+        further = max(planned.offsets.end, self.ends.get(partition, 0))
         return Stint(self.topic_id, {**self.ends, partition: further})
+
+    def held_by(self, planned: PlannedRange) -> Stint:
+        """The same without what the log no longer held when this was planned.
+
+        Records that are written there from then on are others.
+        """
+        partition = planned.offsets.partition.partition
+        if planned.topic_id != self.topic_id or partition not in self.ends:
+            return self
+        held = min(planned.last_stable_offset, self.ends[partition])
+        return Stint(self.topic_id, {**self.ends, partition: held})
 
 
 @dataclass(frozen=True)
@@ -41,13 +56,16 @@ class TopicRanks:
     is_whole: bool = True
 
     @classmethod
-    def of(cls, generations: Iterable[Iterable[PlannedRange]], is_whole: bool) -> TopicRanks:
-        """By what the last plan of each generation names."""
+    def of(cls, generations: Iterable[Read], is_whole: bool = True) -> TopicRanks:
+        """By the first plan of each generation, and by its last one."""
         found: dict[str, list[Stint]] = {}
-        for ranges in generations:
+        for first, last in generations:
+            for each in first:
+                topic = each.offsets.partition.topic
+                found[topic] = [stint.held_by(each) for stint in found.get(topic, ())]
             seen: set[str] = set()
-            for each in sorted(ranges, key=lambda each: each.offsets.partition):
-                topic, number = each.offsets.partition.topic, each.offsets.partition.partition
+            for each in sorted(last, key=lambda each: each.offsets.partition):
+                topic = each.offsets.partition.topic
                 stints = found.setdefault(topic, [])
                 # A former topic has only partitions that the present one lacks: never the first.
                 if topic not in seen and (not stints or stints[-1].topic_id != each.topic_id):
@@ -55,7 +73,7 @@ class TopicRanks:
                 seen.add(topic)
                 mine = [at for at, stint in enumerate(stints) if stint.topic_id == each.topic_id]
                 if mine:
-                    stints[mine[-1]] = stints[mine[-1]].with_end(number, each.offsets.end)
+                    stints[mine[-1]] = stints[mine[-1]].read_to(each)
         return cls({topic: tuple(each) for topic, each in found.items()}, is_whole)
 
     @cached_property

@@ -11,12 +11,14 @@ from tests.unit.builders import offsets
 FIRST, SECOND, AGAIN, LAST = range(4)
 
 
-def planned(topic_id: str, end: int = 10, number: int = 0, topic: str = "t") -> PlannedRange:
-    return PlannedRange(offsets(end - 1, end, number, topic), topic_id, 0, end, None)
+def planned(
+    topic_id: str, end: int = 10, number: int = 0, topic: str = "t", held: int = 0
+) -> PlannedRange:
+    return PlannedRange(offsets(end - 1, end, number, topic), topic_id, 0, held or 10, None)
 
 
-def ranks(*generations: list[PlannedRange], is_whole: bool = True) -> TopicRanks:
-    return TopicRanks.of(generations, is_whole)
+def ranks(*generations: list[PlannedRange]) -> TopicRanks:
+    return TopicRanks.of([(each, each) for each in generations])
 
 
 def test_a_later_topic_has_the_later_place() -> None:
@@ -40,6 +42,18 @@ def test_a_topic_that_is_read_again_has_a_place_for_what_it_held_and_one_for_wha
     assert [found.place("A", 0, each) for each in (0, 4, 5, 7, 99)] == [FIRST] * 2 + [AGAIN] * 3
     assert (found.place("B", 0, 0), found.place("C", 0, 0)) == (SECOND, LAST)
     assert found.place("A", 1, 0) == AGAIN, "a partition that it had not, or that was not read"
+
+
+def test_what_an_older_copy_of_a_topic_lacked_when_it_came_back_is_not_what_was_read() -> None:
+    back = [planned("A", 9, held=9)], [planned("A", 9)]
+    copy = TopicRanks.of([([], [planned("A", 7)]), ([], [planned("B")]), back])
+    assert copy.place("A", 0, 6) == FIRST
+    back = [planned("A", 4, held=4)], [planned("A", 9)]
+    older = TopicRanks.of([([], [planned("A", 7)]), ([], [planned("B")]), back])
+    assert [older.place("A", 0, each) for each in (3, 4, 6)] == [FIRST, AGAIN, AGAIN]
+    again = [planned("A", 2, held=4)], [planned("A", 5)]
+    reset = TopicRanks.of([([], [planned("A", 7)]), again, ([], [planned("B")])])
+    assert reset.stints["t"][0] == Stint("A", {0: 5})
 
 
 def test_a_topic_that_came_back_twice_has_no_order_among_all_that_were_read_meanwhile() -> None:
