@@ -82,12 +82,11 @@ def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> Ma
         done = _postponed(done, "quarantine rows", conflict)
     reach("quarantine cleared")
     for uri in tables:
-        done = _rewritten(done, uri, [upkeep.compact])
-        upkeep.vacuum(uri)
+        done = _vacuumed(_rewritten(done, uri, [upkeep.compact]), uri, upkeep)
     for uri in state:
         done = _collected(done, resources, upkeep)
         done = _rewritten(done, uri, [upkeep.compact, upkeep.purge])
-        upkeep.vacuum(uri)
+        done = _vacuumed(done, uri, upkeep)
     resources.offsets.maintain()
     return done
 
@@ -133,9 +132,18 @@ def _rewritten(
     return replace(done, compacted={**done.compacted, uri: whole})
 
 
+def _vacuumed(done: MaintenanceResult, uri: str, upkeep: Upkeep) -> MaintenanceResult:
+    """Without the files that a table has not referenced for its retention."""
+    try:
+        upkeep.vacuum(uri)
+    except CommitConflict as conflict:
+        return _postponed(done, uri, conflict)
+    return done
+
+
 def _postponed(done: MaintenanceResult, what: str, conflict: CommitConflict) -> MaintenanceResult:
     log.info("%s: postponed to the next maintenance: %s", what, conflict)
-    return replace(done, postponed=(*done.postponed, what))
+    return replace(done, postponed=tuple(dict.fromkeys((*done.postponed, what))))
 
 
 def removable_rows(
