@@ -6,6 +6,7 @@ from pyspark.sql import functions as F
 
 from sluice.lake.port import Difference
 from sluice.lake.state.both_tables import BothTables
+from sluice.lake.state.kept_rows import kept
 from sluice.lake.state.newest_rows import NewestRows
 from sluice.lake.state.places import Places
 from sluice.lake.state.same_rows import same_values
@@ -48,7 +49,7 @@ def differing_keys(tables: BothTables, most: int) -> Difference:
     if unordered is not None:
         both = both.join(unordered.alias("apart"), newest.on_key("log", "apart"), "left_anti")
     found = both.select(key.alias("key"), wrong.alias("wrong")).where("wrong IS NOT NULL")
-    found = found.localCheckpoint()
+    found = kept(found)
     some = found.orderBy("key").limit(most).collect()
     shown = tuple(f"{each['key']}: {each['wrong']}" for each in some)
     return Difference(found.count(), shown, 0 if unordered is None else unordered.count())

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from sluice.lake.port import RowWithoutKey
 from sluice.lake.state.both_tables import BothTables
+from sluice.lake.state.kept_rows import kept
 from sluice.lake.state.newest_rows import NewestRows, keys_of
 from sluice.lake.state.order import place
 from sluice.lake.state.places import Places
@@ -45,7 +46,7 @@ class StateRows:
     def appended(self) -> Made:
         """The newest rows of what was added, where they are newer than the state's."""
         newest, added = self.newest, self.tables.added()
-        found = newest.of(added).localCheckpoint()
+        found = kept(newest.of(added))
         now = self._now(newest.fillable_names, found)
         joined = found.alias("found").join(now, newest.on_key("found", "now"), "left")
         judged = joined.select("found.*", *newest.beside("now"))
@@ -56,7 +57,7 @@ class StateRows:
         is_late = is_late & bool(newest.fillable)
         kind = F.when(~is_newer & ~is_late, "stale").when(F.col("row")[DELETED], "deleted")
         kind = kind.when(is_known, "updated").otherwise("inserted")
-        judged = judged.withColumns({"kind": kind, "late": is_late}).localCheckpoint()
+        judged = kept(judged.withColumns({"kind": kind, "late": is_late}))
         counts = self._counts(judged, added)
         Places(self.tables, newest).require_order(judged)
         if counts.changed <= FEW:
@@ -76,14 +77,14 @@ class StateRows:
         before, after = self.tables.removed(), self.tables.added()
         gone, come = without_equal(before, after, columns), without_equal(after, before, columns)
         touched = keys_of(gone, newest.key).unionAll(keys_of(come, newest.key))
-        keys = touched.where(newest.keyed()).distinct().localCheckpoint()
+        keys = kept(touched.where(newest.keyed()).distinct())
         found = newest.of(self._rows_of(keys)).withColumn("row", newest.filled()).alias("found")
         now = self._now([each.name for each in self.tables.columns], keys)
         each_key = keys.alias("key").join(found, newest.on_key("key", "found"), "left")
         joined = each_key.join(now, newest.on_key("key", "now"), "left")
         others = (f"found.{name}" for name in found.columns if name not in newest.keys)
         judged = joined.select("key.*", *others, *newest.beside("now"))
-        judged = judged.withColumn("kind", self._kind()).localCheckpoint()
+        judged = kept(judged.withColumn("kind", self._kind()))
         counts = self._counts(judged, come)
         Places(self.tables, newest).require_order(judged)
         return self._with_those_gone(judged.where(F.col("kind") != "stale")), counts
@@ -92,7 +93,7 @@ class StateRows:
         """All rows, from the whole log."""
         newest, log = self.newest, self.tables.log()
         kind = F.when(F.col("row")[DELETED], "deleted").otherwise("inserted")
-        judged = newest.of(log).withColumn("kind", kind).localCheckpoint()
+        judged = kept(newest.of(log).withColumn("kind", kind))
         counts = self._counts(judged, log)
         Places(self.tables, newest).require_order(judged)
         filled = judged.where(newest.keyed()).select(newest.filled().alias("row"))
