@@ -19,7 +19,7 @@ STATE_SEEN_ON_SPARK = (
     SeenByTest(
         "takes a column for another one of its name",
         "sluice/protocol/refresh/due_span.py",
-        "        if has_replaced_columns(data.uri, after, data.version):\n",
+        "        if alters and has_replaced_columns(data.uri, after, data.version):\n",
         "        if False:\n",
         "tests/protocol/refresh/test_refresh.py::"
         "test_a_column_in_the_place_of_one_of_its_name_is_read_anew",

@@ -19,6 +19,7 @@ from tests.production.worlds.secured_broker import SecuredBroker, secured_broker
 from tests.production.worlds.watched_cluster import WatchedCluster
 from tests.worlds.pipelines import Installed, no_spark
 from tests.worlds.processes import JAVA_TUNING
+from tests.worlds.schema_registry import SchemaRegistry
 
 FORM = {"type": "json", "schema": "id BIGINT"}
 SMALL = {"spark.executor.memory": "512m"}
@@ -29,6 +30,13 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
     """One S3 server for all tests. A test that stops servers starts its own."""
     with Gateway(tmp_path_factory.mktemp("s3")) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def schema_registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SchemaRegistry]:
+    """One schema registry for the tests of a file. A test that stops it starts its own."""
+    with SchemaRegistry(tmp_path_factory.mktemp("registry")) as registry:
+        yield registry
 
 
 @pytest.fixture(scope="session")

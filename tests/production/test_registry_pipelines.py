@@ -26,12 +26,6 @@ MORE = record(
 )
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SchemaRegistry]:
-    with SchemaRegistry(tmp_path_factory.mktemp("registry")) as registry:
-        yield registry
-
-
 @pytest.fixture
 def own_registry(tmp_path: Path) -> Iterator[SchemaRegistry]:
     with SchemaRegistry(tmp_path / "registry") as registry:
@@ -56,12 +50,12 @@ def written(registry: SchemaRegistry, trips: Installed, schema: Any, *ids: int) 
 
 
 def test_several_writers_are_read_as_one_schema(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines
 ) -> None:
-    trips = orders(running, topic, pipeline, evolution="add_columns")
-    first = written(running, trips, FIRST, 1, 2)
-    more = written(running, trips, MORE, 3)
-    written(running, trips, FIRST, 4)
+    trips = orders(schema_registry, topic, pipeline, evolution="add_columns")
+    first = written(schema_registry, trips, FIRST, 1, 2)
+    more = written(schema_registry, trips, MORE, 3)
+    written(schema_registry, trips, FIRST, 4)
     trips.run()
     found = {row["id"]: row["price"] for row in trips.rows()}
     assert found == {1: None, 2: None, 3: 1.5, 4: None}
@@ -70,12 +64,12 @@ def test_several_writers_are_read_as_one_schema(
 
 
 def test_a_new_field_becomes_a_column_in_the_commit_of_its_batch(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines
 ) -> None:
-    trips = orders(running, topic, pipeline, evolution="add_columns")
-    first = written(running, trips, FIRST, 1)
+    trips = orders(schema_registry, topic, pipeline, evolution="add_columns")
+    first = written(schema_registry, trips, FIRST, 1)
     trips.run()
-    more = written(running, trips, MORE, 2)
+    more = written(schema_registry, trips, MORE, 2)
     told = trips.sluice("plan").stdout
     assert "the table gets a column price DOUBLE" in " ".join(told.split())
     trips.run()
@@ -85,12 +79,12 @@ def test_a_new_field_becomes_a_column_in_the_commit_of_its_batch(
 
 
 def test_strict_keeps_the_columns_and_says_what_is_new(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines
 ) -> None:
-    trips = orders(running, topic, pipeline)
-    first = written(running, trips, FIRST, 1)
+    trips = orders(schema_registry, topic, pipeline)
+    first = written(schema_registry, trips, FIRST, 1)
     trips.run()
-    more = written(running, trips, MORE, 2)
+    more = written(schema_registry, trips, MORE, 2)
     told = " ".join(trips.sluice("plan").stdout.split())
     assert "evolution is strict, and it adds price DOUBLE" in told
     trips.run()
@@ -99,10 +93,10 @@ def test_strict_keeps_the_columns_and_says_what_is_new(
 
 
 def test_an_unknown_number_is_quarantined_and_stops_nothing(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines
 ) -> None:
-    trips = orders(running, topic, pipeline, quarantine={"max_ratio": 1.0})
-    first = written(running, trips, FIRST, 1)
+    trips = orders(schema_registry, topic, pipeline, quarantine={"max_ratio": 1.0})
+    first = written(schema_registry, trips, FIRST, 1)
     produce(trips.bootstrap, trips.topics[0], [b"\0\0\1\0\0\2", b"\0\0", b"", b"{}", None])
     trips.run()
     assert sum(not row["_tombstone"] for row in trips.rows()) == 1
@@ -144,9 +138,9 @@ def test_a_registry_that_is_down_fails_the_batch_that_needs_it_and_no_other(
 
 
 def test_a_subject_that_nobody_has_registered_is_named(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines
 ) -> None:
-    trips = orders(running, topic, pipeline)
+    trips = orders(schema_registry, topic, pipeline)
     produce(trips.bootstrap, trips.topics[0], [b"x"])
     with pytest.raises(UnknownSchema, match=f"subject '{trips.topics[0]}-value'"):
         trips.plan()
@@ -155,12 +149,12 @@ def test_a_subject_that_nobody_has_registered_is_named(
 
 @pytest.mark.parametrize("point", ["readers kept", "commit landed"])
 def test_a_run_that_is_killed_while_a_column_comes_loses_nothing(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines, point: str
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines, point: str
 ) -> None:
-    trips = orders(running, topic, pipeline, evolution="add_columns")
-    first = written(running, trips, FIRST, 1)
+    trips = orders(schema_registry, topic, pipeline, evolution="add_columns")
+    first = written(schema_registry, trips, FIRST, 1)
     trips.run()
-    more = written(running, trips, MORE, 2)
+    more = written(schema_registry, trips, MORE, 2)
     died = trips.process("run", SLUICE_TEST="1", SLUICE_FAILPOINT=f"{point}: kill")
     assert died.returncode == -9
     trips.run()
@@ -169,32 +163,32 @@ def test_a_run_that_is_killed_while_a_column_comes_loses_nothing(
 
 
 def test_a_column_comes_with_a_schema_that_was_registered_after_the_plan(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines
 ) -> None:
-    trips = orders(running, topic, pipeline, evolution="add_columns")
-    first = written(running, trips, FIRST, 1)
+    trips = orders(schema_registry, topic, pipeline, evolution="add_columns")
+    first = written(schema_registry, trips, FIRST, 1)
     trips.run()
-    written(running, trips, FIRST, 2)
+    written(schema_registry, trips, FIRST, 2)
     # The producer has registered its schema, and its records are in the plan, but not the subject.
     subject = f"{trips.topics[0]}-value"
-    more = written(running, trips, MORE, 3)
-    running.client().delete_version(subject, 2)
+    more = written(schema_registry, trips, MORE, 3)
+    schema_registry.client().delete_version(subject, 2)
     trips.run()
     assert {row["id"]: row.get("price") for row in trips.rows()} == {1: None, 2: None, 3: 1.5}
     trips.judge(fmt="avro", decode=reference(MORE, {first: FIRST, more: MORE}))
 
 
 def test_a_wider_type_widens_the_column(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines
 ) -> None:
     narrow, wide = (
         record(("id", "int"), ("city", "string")),
         record(("id", "long"), ("city", "string")),
     )
-    trips = orders(running, topic, pipeline, evolution="widen")
-    first = written(running, trips, narrow, 1)
+    trips = orders(schema_registry, topic, pipeline, evolution="widen")
+    first = written(schema_registry, trips, narrow, 1)
     trips.run()
-    second = written(running, trips, wide, 2**40)
+    second = written(schema_registry, trips, wide, 2**40)
     told = " ".join(trips.sluice("plan").stdout.split())
     assert "the table's column id becomes BIGINT, from INT" in told
     trips.run()
@@ -205,13 +199,17 @@ def test_a_wider_type_widens_the_column(
 
 
 def test_a_schema_that_clashes_quarantines_its_records(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines
 ) -> None:
-    trips = orders(running, topic, pipeline, evolution="widen", quarantine={"max_ratio": 1.0})
-    first = written(running, trips, FIRST, 1)
+    trips = orders(
+        schema_registry, topic, pipeline, evolution="widen", quarantine={"max_ratio": 1.0}
+    )
+    first = written(schema_registry, trips, FIRST, 1)
     trips.run()
     clash = record(("id", {"type": "array", "items": "int"}), ("city", ["null", "string"], None))
-    values = send(running, trips.bootstrap, trips.topics[0], clash, [{"id": [1], "city": None}])
+    values = send(
+        schema_registry, trips.bootstrap, trips.topics[0], clash, [{"id": [1], "city": None}]
+    )
     number = int.from_bytes(values[0][1:5], "big")
     trips.run()
     (aside,) = trips.quarantined()
@@ -221,16 +219,16 @@ def test_a_schema_that_clashes_quarantines_its_records(
 
 
 def test_keys_are_decoded_beside_their_bytes(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines
 ) -> None:
-    trips = orders(running, topic, pipeline, key_format=AVRO, quarantine={"max_ratio": 1.0})
+    trips = orders(schema_registry, topic, pipeline, key_format=AVRO, quarantine={"max_ratio": 1.0})
     (where,) = trips.topics
     key = json.dumps(record(("shop", "string"), name="Key"))
     context = SerializationContext(where, MessageField.KEY)
-    shop = AvroSerializer(running.client(), key)({"shop": "Köln"}, context)
+    shop = AvroSerializer(schema_registry.client(), key)({"shop": "Köln"}, context)
     rows = [{"id": 1, "city": None}]
     for each in (shop, None, b"k"):
-        values = send(running, trips.bootstrap, where, FIRST, rows, key=each)
+        values = send(schema_registry, trips.bootstrap, where, FIRST, rows, key=each)
     trips.run()
     found = [(row["_offset"], row["_key"], row["_key_shop"]) for row in trips.rows()]
     assert sorted(found) == [(0, shop, "Köln"), (1, None, None)]

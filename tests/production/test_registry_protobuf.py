@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
@@ -32,12 +31,6 @@ FORMAT = {
     "registry": "schema_registry_default",
     "record": "shop.Order",
 }
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SchemaRegistry]:
-    with SchemaRegistry(tmp_path_factory.mktemp("registry")) as registry:
-        yield registry
 
 
 def orders(registry: SchemaRegistry, topic: Topic, pipeline: Pipelines, **keys: Any) -> Installed:
@@ -80,15 +73,15 @@ def reference(known: set[bytes]) -> Decode:
 
 
 def test_several_writers_are_read_as_one_message(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines
 ) -> None:
-    trips = orders(running, topic, pipeline, evolution="add_columns")
+    trips = orders(schema_registry, topic, pipeline, evolution="add_columns")
     (name,) = trips.topics
-    first = serialised(running, name, FIRST, id=1, city="Bonn")
+    first = serialised(schema_registry, name, FIRST, id=1, city="Bonn")
     assert first[5:7] == b"\x02\x02"
     produce(trips.bootstrap, name, [first])
     trips.run()
-    more = serialised(running, name, MORE, id=2, price=1.5, at={"seconds": 1})
+    more = serialised(schema_registry, name, MORE, id=2, price=1.5, at={"seconds": 1})
     wrong = first[:5] + b"\0" + first[7:]
     unknown = struct.pack(">bI", 0, 999_999) + first[5:]
     produce(trips.bootstrap, name, [more, first, None, wrong, unknown, b"\x08\x01", more[:-1]])
@@ -108,12 +101,12 @@ def test_several_writers_are_read_as_one_message(
 
 
 def test_a_source_is_a_schema_as_well(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines
 ) -> None:
     """As Confluent's serialiser for Java registers it."""
-    trips = orders(running, topic, pipeline)
+    trips = orders(schema_registry, topic, pipeline)
     (name,) = trips.topics
-    number = running.client().register_schema(f"{name}-value", Schema(MORE, "PROTOBUF"))
+    number = schema_registry.client().register_schema(f"{name}-value", Schema(MORE, "PROTOBUF"))
     body = message_class(MORE, "shop.Order")(id=3, price=0).SerializeToString()
     produce(trips.bootstrap, name, [struct.pack(">bI", 0, number) + b"\x02\x02" + body])
     trips.run()
@@ -122,7 +115,7 @@ def test_a_source_is_a_schema_as_well(
 
 
 def test_what_every_registry_knows_needs_no_reference(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines
 ) -> None:
     """As Connect's converter registers a decimal and a date."""
     source = (
@@ -130,9 +123,9 @@ def test_what_every_registry_knows_needs_no_reference(
         ' import "confluent/type/decimal.proto"; import "google/type/date.proto"; message Order {'
         " int64 id = 1; confluent.type.Decimal amount = 2; google.type.Date day = 3; }"
     )
-    trips = orders(running, topic, pipeline)
+    trips = orders(schema_registry, topic, pipeline)
     (name,) = trips.topics
-    number = running.client().register_schema(f"{name}-value", Schema(source, "PROTOBUF"))
+    number = schema_registry.client().register_schema(f"{name}-value", Schema(source, "PROTOBUF"))
     amount = {"value": b"\x04\xe2", "precision": 4, "scale": 2}
     made = message_class(source, "shop.Order")(id=1, amount=amount)
     made.day.year, made.day.month, made.day.day = 2023, 11, 14
@@ -144,15 +137,15 @@ def test_what_every_registry_knows_needs_no_reference(
 
 
 def test_a_schema_file_is_read_for_a_source_that_protoc_refuses(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines
 ) -> None:
     """Two enums have one name for a number each: to protoc they are twice in one scope."""
     refused = MORE + " enum A { NONE = 0; } enum B { NONE = 0; }"
     keys = {**FORMAT, "schema_file": "orders.desc"}
-    trips = orders(running, topic, pipeline, format=keys)
+    trips = orders(schema_registry, topic, pipeline, format=keys)
     (trips.spec_file.parent / "orders.desc").write_bytes(descriptor_set({"main.proto": MORE}))
     (name,) = trips.topics
-    number = running.client().register_schema(f"{name}-value", Schema(refused, "PROTOBUF"))
+    number = schema_registry.client().register_schema(f"{name}-value", Schema(refused, "PROTOBUF"))
     body = message_class(MORE, "shop.Order")(id=3, price=0).SerializeToString()
     header = struct.pack(">bI", 0, number)
     produce(trips.bootstrap, name, [header + b"\x02\x02" + body, header + b"\0" + body])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,12 +82,6 @@ KINDS = {
 }
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SchemaRegistry]:
-    with SchemaRegistry(tmp_path_factory.mktemp("registry")) as registry:
-        yield registry
-
-
 @dataclass
 class Source:
     """A table whose changes a connector writes."""
@@ -126,7 +120,7 @@ class Source:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_state_is_what_the_events_say_while_their_schema_grows(
-    running: SchemaRegistry, topic: Topic, pipeline: Pipelines, name: str
+    schema_registry: SchemaRegistry, topic: Topic, pipeline: Pipelines, name: str
 ) -> None:
     kind = KINDS[name]
     trips = pipeline(
@@ -137,8 +131,8 @@ def test_the_state_is_what_the_events_say_while_their_schema_grows(
         derived={"lsn": "try_cast(get_json_object(_source, '$.lsn') AS BIGINT)"},
         state={"order_by": ["lsn"], "unavailable": UNAVAILABLE},
     )
-    trips.given["AIRFLOW_CONN_SCHEMA_REGISTRY_DEFAULT"] = running.connection()
-    source = Source(trips, running, kind)
+    trips.given["AIRFLOW_CONN_SCHEMA_REGISTRY_DEFAULT"] = schema_registry.connection()
+    source = Source(trips, schema_registry, kind)
     for key in (1, 2, 3):
         source.changes("c", key, name=f"n{key}")
     assert source.is_followed() == {key: (f"n{key}", False) for key in (1, 2, 3)}

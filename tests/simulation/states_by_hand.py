@@ -64,6 +64,17 @@ class States(Hand):
         self.lands()
         self.follows()
 
+    def begins_anew(self) -> None:
+        """The topic is created anew, and the pipeline goes on with it."""
+        self.acts("topic created anew")
+        self.does("reset", "--to-earliest")
+
+    def loses_its_plans(self) -> None:
+        """A recovery no longer finds the batches that were read so far."""
+        self.forgets_its_log()
+        self.acts("the offsets table is dropped")
+        self.does("recover")
+
     def asks(self, name: str) -> Any:
         """A refresh or a rebuild: what it returned, or its problem. It is judged."""
         self.judge.before()

@@ -33,7 +33,8 @@ class LogChange:
     """What a version of the log did to its rows: the files it added and removed.
 
     A file whose rows were only marked is in both. `rows` are those of the added files; None where
-    the log does not say. `moved` if it wrote rows into other files, as OPTIMIZE does.
+    the log does not say. `moved` if it wrote rows into other files, as OPTIMIZE does; `alters` if
+    it may have changed columns.
     """
 
     version: int
@@ -41,6 +42,7 @@ class LogChange:
     removed: tuple[FileBounds, ...] = ()
     rows: int | None = 0
     moved: bool = False
+    alters: bool = False
 
     @property
     def kind(self) -> Kind:

@@ -98,6 +98,13 @@ class TopicRanks:
                 if others := [at for at in range(first, number) if ids[at] != topic_id]:
                     yield topic, number, others
 
+    @property
+    def certain(self) -> list[str]:
+        """The topic ids whose rows have a known order among those of all others of their topics."""
+        unsure = {topic for topic, _, _ in self.returns}
+        known = (stints for topic, stints in self.stints.items() if topic not in unsure)
+        return sorted(each.topic_id for stints in known for each in stints) if self.is_whole else []
+
     def place(self, topic_id: str, partition: int, offset: int) -> int | None:
         """The number of the stint that has read a row first; None for an unknown topic id."""
         stints = self.ids.get(topic_id)

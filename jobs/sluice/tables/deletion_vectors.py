@@ -49,11 +49,11 @@ def _damaged(uri: str, vector: Mapping[str, Any], why: str) -> TableRefused:
 
 def _stored(uri: str, vector: Mapping[str, Any]) -> bytes:
     """The bytes of a vector: inline, in a file of the table, or in one elsewhere."""
-    kind, where, size = vector["storageType"], vector["pathOrInlineDv"], vector["sizeInBytes"]
-    if kind == "i":
+    where, size = vector["pathOrInlineDv"], vector["sizeInBytes"]
+    if vector["storageType"] == "i":
         return _z85(where)[:size]
-    if kind == "u":
-        file = files_of_table(uri).open_input_file(path_in_table(vector))
+    if (path := path_in_table(vector)) is not None:
+        file = files_of_table(uri).open_input_file(path)
     else:
         place, _, name = unquote(where.removeprefix("file:")).rpartition("/")
         file = files_in(place).open_input_file(name)

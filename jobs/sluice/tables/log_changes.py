@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 from urllib.parse import unquote
@@ -21,6 +22,7 @@ from sluice.tables.physical_columns import physical_field
 from sluice.tables.stored_columns import stored_columns
 from sluice.tables.table_files import files_of_table, open_table
 
+_METADATA = b'{"metaData":'
 _MAPPED = "delta.columnMapping.mode"
 
 
@@ -36,7 +38,8 @@ def log_changes(uri: str, after: int, upto: int) -> list[LogChange]:
         if lines is None:
             raise FileNotFoundError(f"{uri}: version {version}")
         actions = [json.loads(line) for line in lines if line.startswith(FILES)]
-        found.append(_change(version, actions, mapped))
+        alters = any(line.startswith(_METADATA) for line in lines)
+        found.append(replace(_change(version, actions, mapped), alters=alters))
     return found
 
 

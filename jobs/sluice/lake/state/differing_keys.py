@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sluice.lake.port import Difference
@@ -21,10 +22,25 @@ def differing_keys(tables: BothTables, most: int) -> Difference:
     order are left out.
     """
     newest = NewestRows(tables.order, tables.log_columns, truncation_of(tables))
+    places = Places(tables, newest)
+    found = kept(_compared(tables, newest, places).where("apart OR wrong IS NOT NULL"))
+    wrong, unordered = found.where("wrong IS NOT NULL"), places.unordered(found)
+    if unordered is not None:
+        unordered = kept(unordered)
+        wrong = wrong.join(unordered, newest.keys, "left_anti")
+    some = wrong.orderBy("key").limit(most).collect()
+    shown = tuple(f"{each['key']}: {each['wrong']}" for each in some)
+    return Difference(wrong.count(), shown, 0 if unordered is None else unordered.count())
+
+
+def _compared(tables: BothTables, newest: NewestRows, places: Places) -> DataFrame:
+    """Each key of both: its columns, `key` as JSON, what is `wrong`, and `apart`: whether its rows
+    are in several places.
+    """
     names = [each.name for each in tables.columns]
     computed = newest.of(tables.log()).where(newest.keyed())
-    unordered = Places(tables, newest).unordered(computed)
-    log = computed.select(*newest.keys, newest.filled().alias("row")).alias("log")
+    row, apart = newest.filled().alias("row"), places.are_several(computed).alias("apart")
+    log = computed.select(*newest.keys, row, apart).alias("log")
     stored = newest.stored(tables.state_before(), names)
     counted = stored.groupBy(*newest.keys).agg(
         F.count(F.lit(1)).alias("copies"), F.first("now_row").alias("now_row")
@@ -38,18 +54,11 @@ def differing_keys(tables: BothTables, most: int) -> Difference:
         .when(in_state & (F.col("copies") > 1), "the state has several rows of it")
         .when(in_state & ~same, "its row is another")
     )
-    key = F.to_json(
-        F.struct(
-            *(
-                F.coalesce(F.col(f"log.{key}"), F.col(f"now.{key}")).alias(name)
-                for key, name in zip(newest.keys, newest.key, strict=True)
-            )
-        )
+    keys = [F.coalesce(F.col(f"log.{e}"), F.col(f"now.{e}")) for e in newest.keys]
+    shown = F.struct(*(key.alias(name) for key, name in zip(keys, newest.key, strict=True)))
+    return both.select(
+        *(key.alias(name) for key, name in zip(keys, newest.keys, strict=True)),
+        F.to_json(shown).alias("key"),
+        wrong.alias("wrong"),
+        F.coalesce("apart", F.lit(False)).alias("apart"),
     )
-    if unordered is not None:
-        both = both.join(unordered.alias("apart"), newest.on_key("log", "apart"), "left_anti")
-    found = both.select(key.alias("key"), wrong.alias("wrong")).where("wrong IS NOT NULL")
-    found = kept(found)
-    some = found.orderBy("key").limit(most).collect()
-    shown = tuple(f"{each['key']}: {each['wrong']}" for each in some)
-    return Difference(found.count(), shown, 0 if unordered is None else unordered.count())

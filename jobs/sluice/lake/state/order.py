@@ -43,16 +43,8 @@ class Order:
 
     def may_lack_place(self, topic_id: str) -> str:
         """Whether the order of some row of this topic id, a column, may be unknown."""
-        unsure = {topic for topic, _, _ in self.ranks.returns}
-        certain = [
-            each.topic_id
-            for topic, stints in self.ranks.stints.items()
-            for each in stints
-            if topic not in unsure
-        ]
-        if not self.ranks.is_whole or not certain:
-            return "true"
-        return f"{topic_id} NOT IN ({', '.join(text_of(each).sql for each in sorted(certain))})"
+        certain = ", ".join(text_of(each).sql for each in self.ranks.certain)
+        return f"{topic_id} NOT IN ({certain})" if certain else "true"
 
     @property
     def place(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -36,18 +37,20 @@ class Places:
         if self.newest.order.rules.is_ordered:
             return
         self._require_no_truncation(judged)
-        if (unordered := self.unordered(judged)) is None:
-            return
-        if found := unordered.limit(_SHOWN).collect():
+        unordered = self.unordered(judged.withColumn("apart", self.are_several(judged)))
+        if unordered is not None and (found := unordered.limit(_SHOWN).collect()):
             shown = "; ".join(f"one in {each['low']} and {each['high']}" for each in found)
             raise NoOrder(shown)
 
-    def unordered(self, judged: DataFrame) -> DataFrame | None:
-        """The keys whose rows have no order, each with two places; None where all are in one."""
+    def are_several(self, judged: DataFrame) -> SparkColumn:
+        """Whether the rows of a key are in several places, of which the log must tell the order."""
         if self.newest.order.rules.is_ordered:
-            return None
-        apart = judged.where(self.newest.keyed() & self.newest.is_in_several_places(judged))
-        keys = apart.select(*self.newest.keys)
+            return F.lit(False)
+        return self.newest.keyed() & self.newest.is_in_several_places(judged)
+
+    def unordered(self, judged: DataFrame) -> DataFrame | None:
+        """The keys whose rows have no order, each with two places; None if none is `apart`."""
+        keys = judged.where("apart").select(*self.newest.keys)
         return None if keys.isEmpty() else self._without_order(keys)
 
     def _require_no_truncation(self, judged: DataFrame) -> None:

@@ -109,7 +109,8 @@ def _span(resources: PipelineResources, standing: StateStanding, ranks: TopicRan
         return whole(-1, data.version)
     try:
         changes = log_changes(data.uri, after, data.version)
-        if has_replaced_columns(data.uri, after, data.version):
+        alters = any(each.alters for each in changes)
+        if alters and has_replaced_columns(data.uri, after, data.version):
             return whole(after, data.version)
     except FileNotFoundError:
         return whole(after, data.version)
