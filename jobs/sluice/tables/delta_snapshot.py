@@ -67,7 +67,7 @@ class DeltaSnapshot:
         self.log = LogSnapshot(uri, table, others)
         self._table = table
         # By app id: asked again and again, and the same at one version.
-        self._committed: dict[str, int] = {}
+        self._transactions: dict[str, int] = {}
 
     @property
     def version(self) -> int | None:
@@ -96,11 +96,7 @@ class DeltaSnapshot:
         if self._table is None:
             return 0
         self._require_owner(sequence.pipeline)
-        if sequence.app_id not in self._committed:
-            with reading(self.uri):
-                found = self._table.transaction_version(sequence.app_id) or 0
-            self._committed[sequence.app_id] = found
-        return self._committed[sequence.app_id]
+        return self._transaction(sequence.app_id)
 
     def closed(self, sequence: BatchSequence) -> bool:
         """Whether a reset's fence stands, so that no batch of the sequence can land any more."""
@@ -242,6 +238,18 @@ class DeltaSnapshot:
                 " files, found nulls."
             )
         return group_coordinates(mine)
+
+    def _transaction(self, app_id: str) -> int:
+        """The version of a transaction id; 0 where it has none. Raises CommitUnknown.
+
+        Delta-rs reads the log from the last checkpoint on for each such question.
+        """
+        if self._table is None:
+            return 0
+        if app_id not in self._transactions:
+            with reading(self.uri):
+                self._transactions[app_id] = self._table.transaction_version(app_id) or 0
+        return self._transactions[app_id]
 
     def _require_owner(self, pipeline: str) -> None:
         assert self._table is not None

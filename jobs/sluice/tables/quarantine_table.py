@@ -75,10 +75,7 @@ class QuarantineSnapshot(DeltaSnapshot):
 
         Raises CommitUnknown where the table was dropped since it was read.
         """
-        if self._table is None:
-            return 0
-        with reading(self.uri):
-            return self._table.transaction_version(sequence.quarantine_app_id) or 0
+        return self._transaction(sequence.quarantine_app_id)
 
     def last_closed(self, sequence: BatchSequence) -> int:
         """The last batch of a sequence that is closed: it landed before. 0 where none is."""

@@ -20,6 +20,7 @@ newest is iceberg-spark-runtime-4.1_2.13 1.12.0; Hudi has no bundle for Spark 4.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -102,6 +103,8 @@ def main(
     file: Path | None,
 ) -> None:
     """Measure, and print."""
+    # As the server of the stage has: with Spark's default of 1 GB, the job by hand fails.
+    os.environ["SPARK_DRIVER_MEMORY"] = "2g"
     bench = Bench("local.bench.state", file)
     measured: list[Measured] = []
     names = [name for name in CONTENDERS if name in (names or CONTENDERS)]

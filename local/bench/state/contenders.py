@@ -163,6 +163,5 @@ class KeptByHand(ByHand, AbstractContextManager["KeptByHand"]):
 
 
 def _as_submitted() -> str:
-    # spark-submit would keep the standard input from it. It has as much memory as the server.
-    settings = {**_BY_HAND, "spark.driver.memory": "2g"}
-    return " ".join([*(f"--conf {key}={text}" for key, text in settings.items()), "pyspark-shell"])
+    # spark-submit would keep the standard input from it.
+    return " ".join([*(f"--conf {key}={text}" for key, text in _BY_HAND.items()), "pyspark-shell"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from sluice.offsets.batches import Batch
 from sluice.tables.batch_commits import batch_metadata
 from sluice.tables.delta_log import DeltaLog
+from sluice.tables.quarantine_table import QuarantineTable
 
 from tests.unit.builders import batch, offsets
 
@@ -98,6 +100,24 @@ def test_the_fingerprints_of_a_batch_are_found_where_its_receipt_says_or_anywher
 def placed(rows: int) -> pa.Table:
     zeros = pa.array([0] * rows, pa.int32())
     return pa.table({"_topic_id": pa.array(["t"] * rows, pa.string()), "_partition": zeros})
+
+
+def test_a_snapshot_asks_the_log_once_for_each_sequence(tmp_path: Path) -> None:
+    """Each question reads the log, and in a bucket that is a request for each file of it."""
+    landed = batch(offsets(0, 3), number=2)
+    for name, app_id in (("t", landed.sequence.app_id), ("q", landed.sequence.quarantine_app_id)):
+        used = CommitProperties(app_transactions=[Transaction(app_id, landed.number)])
+        write_deltalake(tmp_path / name, NOTHING, commit_properties=used)
+        owner = {"sluice.pipeline": landed.sequence.pipeline}
+        DeltaTable(tmp_path / name).alter.set_table_properties(owner, raise_if_not_exists=False)
+    data = DeltaLog(str(tmp_path / "t")).snapshot()
+    quarantine = QuarantineTable(str(tmp_path / "q")).snapshot()
+    asked = []
+    for _ in range(2):
+        asked += [data.committed(landed.sequence), quarantine.number(landed.sequence)]
+        for name in ("t", "q"):
+            shutil.rmtree(tmp_path / name / "_delta_log", ignore_errors=True)
+    assert asked == [2, 2, 2, 2]
 
 
 def test_whether_a_table_is_empty_is_known_from_its_first_row(tmp_path: Path) -> None:
