@@ -35,6 +35,7 @@ POINTS = (
     "commit landed",
     "before receipt",
     "quarantine to close",
+    "state looked for",
     "state span known",
     "state given up",
     "state created",

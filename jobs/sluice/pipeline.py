@@ -122,7 +122,8 @@ class Pipeline:
     def land(self, work: BatchReference) -> None:
         """Open Spark, and land the batches that are not committed yet; then refresh the state.
 
-        What keeps the state table from following is a warning: `refresh` says it again.
+        What takes the whole data table is left to `refresh`. What keeps the state table from
+        following is a warning: `refresh` says it again.
         """
         with self.open_lake(self.span(work)) as lake:
             self.ingest(work, lake)
@@ -166,11 +167,14 @@ class Pipeline:
         return following(self.resources, self.open_state if lake is None else lake.state)
 
     def refresh_beside(self, lake: Lake) -> None:
-        """The same in the Spark that batches have landed with; a failure is only a warning."""
-        from sluice.protocol.refresh.refresh import refresh
+        """The same in the Spark that batches have landed with, as far as that is short.
+
+        A failure is only a warning.
+        """
+        from sluice.protocol.refresh.refresh import refresh_beside
 
         with deciding_nothing(log, "%s: the state table was not refreshed", self.spec.pipeline):
-            refresh(self.resources, lake.state)
+            refresh_beside(self.resources, lake.state)
 
     def status(self) -> PipelineStatus | UnknownStatus:
         """Where the cursor is, and how far it is behind."""

@@ -70,10 +70,10 @@ STATE_SEEN_BY_TESTS = (
     SeenByTest(
         "takes a state commit's own base for judged",
         "sluice/tables/state_log.py",
-        "            if found.stands_at is not None and (found.version <= judged",
+        "            if found.stands_at is not None and found.version <= judged",
         "            if found.commit is not None:\n"
         "                judged = max(judged, found.commit.state_version or -1)\n"
-        "            if found.stands_at is not None and (found.version <= judged",
+        "            if found.stands_at is not None and found.version <= judged",
         "tests/unit/tables/test_state_log.py::"
         "test_a_commit_on_a_version_of_a_table_that_is_gone_shows_the_one_before_it",
     ),
@@ -224,5 +224,52 @@ STATE_SEEN_BY_TESTS = (
         "if False and standing",
         "tests/operations/state_table/test_collected_keys.py::"
         "test_they_go_when_all_partitions_have_expired_and_older_rows_do_not_bring_them_back",
+    ),
+    SeenByTest(
+        "collects deleted keys although another topic has yet to be read",
+        "sluice/state_table/collected.py",
+        "    if len({partition.topic for partition in logs}) > 1:\n",
+        "    if False:\n",
+        "tests/unit/state_table/test_collected.py::test_of_several_topics_nothing_is_collected",
+    ),
+    SeenByTest(
+        "does not look at what came while a state was written anew",
+        "sluice/tables/state_log.py",
+        "            if is_whole and found.version <= judged:\n",
+        "            if is_whole:\n",
+        "tests/unit/tables/test_state_log.py::"
+        "test_what_came_while_all_was_written_anew_is_looked_at",
+    ),
+    SeenByTest(
+        "takes a refresh that came while it looked for an older copy of the log",
+        "sluice/progress/state_trust.py",
+        "read_unchecked(resources) if standing.refusal else lane",
+        "lane",
+        "tests/protocol/refresh/test_following.py::"
+        "test_what_moves_while_it_is_looked_at_speaks_against_nothing",
+    ),
+    SeenByTest(
+        "stops for rows that are no longer there",
+        "sluice/protocol/refresh/refresh.py",
+        "        if instead is None:\n",
+        "        if True:\n",
+        "tests/protocol/refresh/test_following.py::"
+        "test_a_key_in_two_partitions_stops_nothing_once_its_rows_are_deleted",
+    ),
+    SeenByTest(
+        "reads files of a version that VACUUM may have taken",
+        "sluice/protocol/refresh/due_span.py",
+        'if span.kind == "rewritten" and _has',
+        "if False and _has",
+        "tests/protocol/refresh/test_following.py::"
+        "test_files_that_vacuum_may_have_taken_are_not_asked_for",
+    ),
+    SeenByTest(
+        "lets receipts wait for a refresh of the whole log",
+        "sluice/protocol/refresh/refresh.py",
+        'leaves_whole and due.span.kind == "everything"',
+        "False",
+        "tests/protocol/refresh/test_following.py::"
+        "test_what_takes_the_whole_log_is_left_to_refresh",
     ),
 )

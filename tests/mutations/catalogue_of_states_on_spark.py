@@ -115,4 +115,12 @@ STATE_SEEN_ON_SPARK = (
         'where("false")',
         "tests/contracts/test_state.py::test_both_lakes_leave_the_same_state[keys_that_differ]",
     ),
+    SeenByTest(
+        "takes the placeholder of numbers for a value, on Spark",
+        "sluice/state_table/placeholders.py",
+        "        case Array(Primitive(name)) if name in _NUMBERS:\n",
+        "        case Array(Primitive(name)) if name in ():\n",
+        "tests/protocol/refresh/test_change_data.py::"
+        "test_a_placeholder_of_each_type_keeps_the_older_value",
+    ),
 )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import struct
+import uuid
 from typing import Any
 
 Value = Any
@@ -46,5 +50,16 @@ def rank(value: Value) -> tuple[Any, ...]:
 
 
 def stands_for_missing(value: Value, placeholder: str) -> bool:
-    """Whether it is the placeholder: as text, as its bytes in UTF-8, or a list of it alone."""
-    return value in (placeholder, placeholder.encode(), [placeholder])
+    """Whether it is the placeholder, in one of the ways that Debezium's PostgreSQL connector has.
+
+    Those are the text, or its bytes in UTF-8; a list of one of these alone, or of the bytes as
+    Java's signed numbers; a map of the text to itself, also as JSON; a list of the UUID that is
+    made of the bytes.
+    """
+    data, quoted = placeholder.encode(), json.dumps(placeholder, ensure_ascii=False)
+    digest = bytearray(hashlib.md5(data).digest())
+    digest[6], digest[8] = digest[6] & 0x0F | 0x30, digest[8] & 0x3F | 0x80
+    scalars: list[Any] = [placeholder, data, f"{{{quoted}:{quoted}}}"]
+    lists: list[Any] = [[placeholder], [data], [*struct.unpack(f"{len(data)}b", data)]]
+    maps: list[Any] = [{placeholder: placeholder}, [(placeholder, placeholder)]]
+    return value in [*scalars, *lists, *maps, [str(uuid.UUID(bytes=bytes(digest)))]]

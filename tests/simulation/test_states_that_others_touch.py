@@ -102,7 +102,7 @@ def test_a_late_refresh_on_an_older_copy_of_the_state_looks_again(states: States
     states.comes(3, 5, "d")
     states.put(1, 6, "e")
     states.lands()
-    states.world.begin_process(Command(("refresh",), "late"), 0)
+    states.world.begin_process(Command(("refresh",), "late"), 1)
     (process,) = states.world.frozen
     assert process.point == "state span known"
     states.acts("the state is put back")

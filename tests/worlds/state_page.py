@@ -19,8 +19,12 @@ _CODE = re.compile(r"`([^`]+)`")
 
 @dataclass(frozen=True)
 class Way:
-    """A way out of a refusal: keys of the spec's `state` to be written, then commands."""
+    """A way out of a refusal: keys of the spec's `state` to be written, then commands.
 
+    Before these, the state table's folder is moved away if it says so.
+    """
+
+    moves_away: bool
     state: dict[str, Any]
     commands: list[list[str]]
 
@@ -50,6 +54,7 @@ def _way(text: str) -> Way:
     codes = _CODE.findall(text)
     written = [yaml.safe_load(each)["state"] for each in codes if each.startswith("state: ")]
     return Way(
+        "move its folder away" in text,
         {name: value for each in written for name, value in each.items()},
         [shlex.split(each) for each in codes if each.startswith("sluice ")],
     )

@@ -73,7 +73,7 @@ class Runner:
         self.refusal: SluiceError | None = None
         self.left_behind = "nothing is half done; the next run goes on from here"
         # Many batches take long: what is read and committed is reported.
-        for each in ("ingest.land_batches", "ingest.reading"):
+        for each in ("ingest.land_batches", "ingest.reading", "refresh.making"):
             logging.getLogger(f"sluice.protocol.{each}").setLevel(logging.INFO)
         logging.getLogger("sluice.lake.reading_pace").setLevel(logging.INFO)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from sluice.errors import BrokerUnavailable, CommitConflict
+from sluice.errors import BrokerUnavailable, CommitConflict, CommitUnknown, StateRefused
 from sluice.failpoints import reach
 from sluice.lake.port import Compacted, Upkeep
 from sluice.offsets.notation import parse_batch
@@ -22,7 +22,7 @@ from sluice.progress.lane_state import read_unchecked
 from sluice.progress.lanes import read_lane
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
-from sluice.progress.state_trust import read_standing, require_rules
+from sluice.progress.state_trust import look, require_rules
 from sluice.protocol.settle.lane_by_lane import settle_lanes
 from sluice.protocol.settle.write_receipts import write_receipts
 from sluice.state_table.collected import collectable
@@ -188,11 +188,13 @@ def _state_table(resources: PipelineResources) -> list[str]:
     """The state table; none where it is not the one that Sluice left: that is made anew."""
     if resources.spec.state is None:
         return []
-    lane = read_unchecked(resources)
-    standing = read_standing(resources, lane.data, lane.snapshot)
-    if standing.refusal is not None:
-        log.warning("%s: not maintained: %s", resources.spec.pipeline, standing.refusal)
-    return [] if standing.refusal is not None or standing.found is None else [standing.table.uri]
+    try:
+        _, standing = look(resources)
+        standing.require()
+    except (StateRefused, CommitUnknown) as problem:
+        log.warning("%s: not maintained: %s", resources.spec.pipeline, problem)
+        return []
+    return [] if standing.found is None else [standing.table.uri]
 
 
 def _clear_quarantine(resources: PipelineResources, upkeep: Upkeep, now: datetime) -> int:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from sluice.errors import CommitConflict, SpecError, StateRefused
 from sluice.failpoints import reach
 from sluice.moves import Advice, Move
-from sluice.progress.lane_state import LaneState, read_unchecked
-from sluice.progress.state_trust import StateStanding, read_standing
+from sluice.progress.state_trust import StateStanding, is_of_others, look
 from sluice.protocol.refresh.due_span import due_anew
 from sluice.protocol.refresh.making import (
     Conflicted,
@@ -58,7 +57,7 @@ class Rebuild:
 def preview_rebuild(resources: PipelineResources) -> Rebuild:
     """What a rebuild would do; nothing is written. Raises as `rebuild`, before that is done."""
     _require_state(resources)
-    lane, standing = _look(resources)
+    lane, standing = look(resources)
     if lane.data.version is not None:
         _require_place(resources, standing)
     return Rebuild(
@@ -85,13 +84,13 @@ def rebuild(resources: PipelineResources, open_state: OpenState) -> Rebuild:
         return found
     with opened_once(open_state) as lake:
         done = until_alone(resources, partial(_rebuild, resources, lake))
-    _, standing = _look(resources)
+    _, standing = look(resources)
     standing.require()
     return replace(found, done=done)
 
 
 def _rebuild(resources: PipelineResources, lake: FindLake) -> Followed:
-    lane, standing = _look(resources)
+    lane, standing = look(resources)
     _require_place(resources, standing)
     if standing.refusal is None and not standing.is_new:
         # A table that is trusted is not given up for one that cannot be made.
@@ -102,13 +101,8 @@ def _rebuild(resources: PipelineResources, lake: FindLake) -> Followed:
         except CommitConflict as problem:
             raise Conflicted(f"{resources.state.uri}: {problem}. Run again.") from problem
         reach("state given up")
-        lane, standing = _look(resources)
+        lane, standing = look(resources)
     return make(resources, due_anew(lane, standing), lake)
-
-
-def _look(resources: PipelineResources) -> tuple[LaneState, StateStanding]:
-    lane = read_unchecked(resources)
-    return lane, read_standing(resources, lane.data, lane.snapshot)
 
 
 def _require_state(resources: PipelineResources) -> None:
@@ -123,7 +117,7 @@ def _require_state(resources: PipelineResources) -> None:
 def _require_place(resources: PipelineResources, standing: StateStanding) -> None:
     """Raises StateRefused where a rebuild may not overwrite the table in place."""
     pipeline, owner = resources.spec.pipeline, standing.table.owner
-    if standing.found is None or owner == pipeline:
+    if not is_of_others(standing.table, pipeline):
         return
     found = "none: Sluice did not make it" if owner is None else f"{owner!r}, whose table it is"
     raise StateRefused(

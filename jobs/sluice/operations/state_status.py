@@ -15,7 +15,7 @@ from sluice.offsets.lag import age_at
 from sluice.offsets.quantities import format_count, format_moment
 from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
-from sluice.progress.state_trust import StateStanding, read_standing
+from sluice.progress.state_trust import StateStanding, look, read_standing
 from sluice.state_table.commits import REBUILDING, StateCommit
 from sluice.state_table.spans import LogChange
 from sluice.tables.log_changes import log_changes
@@ -58,7 +58,7 @@ class StateStatus:
     @property
     def _standing(self) -> str:
         if self.unknown:
-            return f"unknown: {self.unknown}"
+            return f"unknown: {self.unknown}".rstrip(".")
         if self.refusal is not None:
             how = "being rebuilt, or stopped in it" if self.is_rebuilding else "refused"
             return f"{how}: {self.refusal}".rstrip(".")
@@ -69,7 +69,7 @@ class StateStatus:
             return at
         versions = format_count(self.behind, "version")
         since = f" since {format_moment(self.since)} UTC" if self.since else ""
-        return f"{at}, {versions} behind{since}"
+        return f"{at}, {versions} behind{since}: the next run follows, or says why not"
 
     @property
     def _last(self) -> str:
@@ -85,7 +85,8 @@ def read_state_status(resources: PipelineResources, lane: LaneState) -> StateSta
     if resources.spec.state is None:
         return None
     try:
-        return state_status(read_standing(resources, lane.data, lane.snapshot))
+        standing = read_standing(resources, lane.data, lane.snapshot)
+        return state_status(look(resources)[1] if standing.refusal else standing)
     except SluiceError as problem:
         return StateStatus(unknown=str(problem))
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sluice.errors import StateRefused
+from sluice.failpoints import reach
 from sluice.moves import Advice, Move, advice
+from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.state_table.rules import StateRules
 from sluice.state_table.standing import FoundLog, FoundState, differences
@@ -14,6 +16,8 @@ from sluice.tables.delta_snapshot import DeltaSnapshot
 from sluice.tables.judged_marks import number_of
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
 from sluice.tables.state_log import StateSnapshot
+
+_READINGS = 5
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,27 @@ def require_rules(resources: PipelineResources) -> StateRules:
     return rules
 
 
+def look(resources: PipelineResources) -> tuple[LaneState, StateStanding]:
+    """The lane, and where the state table stands beside it; nothing is written.
+
+    The state is read last. Others may have landed and refreshed in between, so what speaks against
+    it counts only if nothing has moved meanwhile. Raises as `read_unchecked`.
+    """
+    lane = read_unchecked(resources)
+    for _ in range(_READINGS):
+        reach("state looked for")
+        standing = read_standing(resources, lane.data, lane.snapshot)
+        before, lane = lane, read_unchecked(resources) if standing.refusal else lane
+        if _read_of(before) == _read_of(lane):
+            break
+    return lane, standing
+
+
+def _read_of(lane: LaneState) -> tuple[int | None, int]:
+    """What is read before the state table."""
+    return lane.data.version, lane.snapshot.newest(lane.snapshot.state_app_id)
+
+
 def read_standing(
     resources: PipelineResources, data: DeltaSnapshot, offsets: OffsetsSnapshot
 ) -> StateStanding:
@@ -73,13 +98,28 @@ def read_standing(
     why = list(_differences(resources, table, found, log, known))
     refusal = None
     if why:
-        refusal = advice(
-            f"{table.uri}: {'; '.join(why)}. ",
-            Move("rebuild", (resources.spec.pipeline,)),
-            " shows how it is made anew from the data table, and does it with --execute: nothing is"
-            " lost.",
-        )
+        refusal = advice(f"{table.uri}: {'; '.join(why)}. ", _way_back(resources, table))
     return StateStanding(rules, data, table, found, is_known, refusal)
+
+
+def _way_back(resources: PipelineResources, table: StateSnapshot) -> Advice:
+    pipeline = resources.spec.pipeline
+    if is_of_others(table, pipeline):
+        return advice(
+            "Move it away; then ",
+            Move("rebuild", (pipeline, "--execute")),
+            " makes the state table in its place.",
+        )
+    return advice(
+        Move("rebuild", (pipeline,)),
+        " shows how it is made anew from the data table, and does it with --execute: nothing is"
+        " lost.",
+    )
+
+
+def is_of_others(table: StateSnapshot, pipeline: str) -> bool:
+    """Whether a table is in its place that does not say that it is the pipeline's."""
+    return table.table_id is not None and table.owner != pipeline
 
 
 def _differences(

@@ -46,7 +46,8 @@ class Collected:
     def is_reached_by(self, added: Iterable[FileBounds], ranks: TopicRanks) -> bool:
         """Whether a file may have a row that is older than one that was collected.
 
-        Also of a topic id that may have come before one of which rows were collected.
+        Also of a topic id that may have come before one of which rows were collected, and of
+        another topic: nothing orders their rows.
         """
         return bool(self.ends) and any(self._reaches(each, ranks) for each in added)
 
@@ -63,7 +64,10 @@ def collectable(logs: Logs, unfinished: Iterable[Batch]) -> Mapping[str, int]:
     """By topic id, the offset below which no record can be read again, of any of its partitions.
 
     That is below the log start of all of them, and below what a planned batch has yet to read.
+    Nothing of several topics: a record of another one may still come, and nothing orders them.
     """
+    if len({partition.topic for partition in logs}) > 1:
+        return {}
     found: dict[str, int] = {}
     starts = [(log.topic_id, log.log_start_offset) for log in logs.values()]
     planned = [(r.topic_id, r.offsets.start) for batch in unfinished for r in batch.ranges]

@@ -32,8 +32,9 @@ class FileBounds:
 class LogChange:
     """What a version of the log did to its rows: the files it added and removed.
 
-    A file whose rows were only marked is in both. `rows` are those of the added files; None where
-    the log does not say. `moved` if it wrote rows into other files, as OPTIMIZE does; `alters` if
+    A file whose rows were only marked is in both. `rows` are those of the added files, or of the
+    removed ones if these are more and the log says so; None where it does not say of the added
+    ones. `moved` if it wrote rows into other files, as OPTIMIZE does; `alters` if
     it may have changed columns.
     """
 
@@ -83,8 +84,8 @@ def whole(after: int, upto: int) -> Span:
 def next_span(after: int, changes: Sequence[LogChange], most_rows: int) -> Span:
     """The first span of the changes, oldest first, which begin behind `after`.
 
-    It goes as far as the versions are of one kind, and the rows that they added no more than
-    `most_rows`; its first version that has any may add more. Versions that changed no row join any
+    It goes as far as the versions are of one kind, and their rows no more than `most_rows`; its
+    first version that has any may have more. Versions that changed no row join any
     span, unless they moved what it added, which is read at its end, or what it removed, which is
     read before it.
     """

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from sluice.offsets.quantities import format_moment
 from sluice.state_table.commits import REBUILDING, StateCollection, StateCommit
 
 
@@ -45,7 +46,8 @@ class FoundState:
     """A state table as it is found; `versions` are its newest, as far as they matter, newest first.
 
     `stands_at` is the version of its transaction id; None where it has none. `digest` is that of
-    the rules of today with the columns that the table has.
+    the rules of today with the columns that the table has; `digest_then`, with those that it had
+    at its newest commit of ours, where these are others and known.
     """
 
     table_id: str
@@ -53,6 +55,7 @@ class FoundState:
     stands_at: int | None
     digest: str
     versions: tuple[StateVersion, ...]
+    digest_then: str | None = None
 
     @property
     def newest(self) -> StateCommit | None:
@@ -83,8 +86,10 @@ def differences(found: FoundState, log: FoundLog) -> Iterator[str]:
     if found.is_new:
         return
     if found.stands_at == REBUILDING:
+        begun = next((each.at for each in found.versions), None)
+        since = f" since {format_moment(begun)} UTC" if begun else ""
         yield (
-            "expected a whole table, found one that is being rebuilt, or whose rebuild was"
+            f"expected a whole table, found one that is being rebuilt{since}, or whose rebuild was"
             " interrupted"
         )
         return
@@ -108,10 +113,13 @@ def differences(found: FoundState, log: FoundLog) -> Iterator[str]:
             " another: an older copy of the data table was put back, and has grown anew"
         )
     if newest.digest != found.digest:
-        yield (
-            f"expected rules and columns {found.digest}, found {newest.digest}: the spec's `state`"
-            " or the table's columns were changed"
-        )
+        if newest.digest == found.digest_then:
+            yield "expected the columns that Sluice left, found others: the table was altered"
+        else:
+            yield (
+                f"expected rules {found.digest}, found {newest.digest}: the spec's `state` was"
+                " changed"
+            )
 
 
 def _of_others(versions: Sequence[StateVersion], data_table_id: str) -> Iterator[str]:

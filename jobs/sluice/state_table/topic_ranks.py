@@ -114,12 +114,19 @@ class TopicRanks:
         return next(known, stints[-1][0])
 
     def may_precede(self, topic_id: str, offset: int, other: str) -> bool:
-        """Whether rows of a topic id, from an offset on, may be older than some of another one."""
+        """Whether rows of a topic id, from an offset on, may be older than some of another one.
+
+        So they may where nothing orders the two: in topics of two names, or where plans are gone.
+        """
+        if topic_id == other:
+            return False
+        if not self.is_whole:
+            return True
         for stints in self.stints.values():
             there = {each.topic_id for each in stints}
-            if {topic_id, other} <= there and topic_id != other:
+            if {topic_id, other} <= there:
                 mine = [n for n, e in enumerate(stints) if e.topic_id == topic_id]
                 reached = (n for n in mine if any(offset < end for end in stints[n].ends.values()))
                 last = max(n for n, e in enumerate(stints) if e.topic_id == other)
                 return next(reached, mine[-1]) < last
-        return False
+        return True

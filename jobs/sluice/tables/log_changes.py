@@ -46,18 +46,22 @@ def log_changes(uri: str, after: int, upto: int) -> list[LogChange]:
 def _change(version: int, actions: Iterable[Mapping[str, Any]], mapped: bool) -> LogChange:
     added, removed, moved = [], [], False
     known: int | None = 0
+    gone = 0
     for action in actions:
         ((kind, file),) = action.items()
         if not file.get("dataChange", True):
             moved = True
-        elif kind == "remove":
+            continue
+        stats = json.loads(file.get("stats") or "{}")
+        if kind == "remove":
             removed.append(FileBounds(file["path"], vector=_vector(file)))
+            gone += stats.get("numRecords", 0)
         else:
-            stats = json.loads(file.get("stats") or "{}")
             added.append(_bounds(file, {} if mapped else stats))
             count = stats.get("numRecords")
             known = None if count is None or known is None else known + count
-    return LogChange(version, tuple(added), tuple(removed), known, moved)
+    rows = None if known is None else max(known, gone)
+    return LogChange(version, tuple(added), tuple(removed), rows, moved)
 
 
 def _bounds(file: Mapping[str, Any], stats: Mapping[str, Any]) -> FileBounds:

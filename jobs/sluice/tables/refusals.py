@@ -15,6 +15,7 @@ from sluice.errors import (
     CommitUnknown,
     NewerFormat,
     OffsetsDamaged,
+    StateRefused,
     TableRefused,
 )
 from sluice.moves import Move, advice
@@ -26,6 +27,7 @@ from sluice.tables.table_files import is_unanswered, not_answered
 from sluice.tables.warehouse import is_on_s3
 
 _WITHOUT_BACKUP = " Without one, move its folder away: the next run then says what leads on."
+_WITHOUT_FOLDER = " Without a backup, move its folder away; then "
 UNREADABLE = (TableRefused, FileNotFoundError, DeltaError, pa.ArrowException)
 """What reading a table's files raises where they are gone, damaged, or of an unknown feature."""
 
@@ -88,9 +90,22 @@ def reading_offsets(uri: str, pipeline: str) -> Iterator[None]:
     except TableRefused as gone:
         raise OffsetsDamaged(gone, " Or ", recover) from gone
     except CommitUnknown as problem:
-        raise CommitUnknown(
-            problem, " Without a backup, move its folder away; then ", recover
-        ) from problem
+        raise CommitUnknown(problem, _WITHOUT_FOLDER, recover) from problem
+
+
+@contextmanager
+def reading_state(uri: str, pipeline: str) -> Iterator[None]:
+    """Read a state table, which can be made anew. Raises StateRefused or CommitUnknown."""
+    rebuild = advice(
+        Move("rebuild", (pipeline, "--execute")), " makes it anew from the data table."
+    )
+    try:
+        with reading(uri, otherwise=""):
+            yield
+    except TableRefused as gone:
+        raise StateRefused(gone, _WITHOUT_FOLDER, rebuild) from gone
+    except CommitUnknown as problem:
+        raise CommitUnknown(problem, _WITHOUT_FOLDER, rebuild) from problem
 
 
 @contextmanager

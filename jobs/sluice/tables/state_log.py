@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 
 from deltalake import DeltaTable, Transaction
@@ -11,14 +13,16 @@ from pyarrow.fs import PyFileSystem
 
 from sluice.columns.columns import Column
 from sluice.errors import CommitConflict, StateRefused
+from sluice.moves import Move
 from sluice.state_table.collected import COLLECTED, Collected
 from sluice.state_table.commits import REBUILDING, StateCollection, StateCommit, app_id
 from sluice.state_table.rules import StateRules
 from sluice.state_table.standing import FoundState, StateVersion
 from sluice.tables.commits import FILES, commit_lines, info_of, written_at
 from sluice.tables.empty_commit import commit_only_ids
+from sluice.tables.log_changes import columns_at
 from sluice.tables.ownership import owner_of
-from sluice.tables.refusals import reading, reading_log
+from sluice.tables.refusals import reading_state
 from sluice.tables.stored_columns import stored_columns
 from sluice.tables.table_files import files_of_table
 from sluice.tables.table_size import TableSize, size_of
@@ -36,7 +40,7 @@ class StateLog:
 
     def snapshot(self) -> StateSnapshot:
         """The table as it is now. Raises CommitUnknown where its log is unreadable."""
-        with reading_log():
+        with reading_state(self.uri, self._pipeline):
             table = table_there(self.uri)
         return StateSnapshot(self.uri, self._pipeline, table)
 
@@ -46,6 +50,7 @@ class StateSnapshot:
 
     def __init__(self, uri: str, pipeline: str, table: DeltaTable | None) -> None:
         self.uri = uri
+        self._pipeline = pipeline
         self._app_id = app_id(pipeline)
         self._table = table
 
@@ -75,7 +80,9 @@ class StateSnapshot:
         except ValueError:
             raise StateRefused(
                 f"{self.uri}: {COLLECTED}: expected offsets by topic id, found {text!r}. ALTER"
-                f" TABLE … UNSET TBLPROPERTIES ('{COLLECTED}'), and rebuild the table."
+                f" TABLE delta.`{self.uri}` UNSET TBLPROPERTIES ('{COLLECTED}'); then ",
+                Move("rebuild", (self._pipeline, "--execute")),
+                " makes it anew from the data table.",
             ) from None
 
     @property
@@ -91,7 +98,7 @@ class StateSnapshot:
         """
         if self._table is None:
             return None
-        with reading(self.uri):
+        with reading_state(self.uri, self._pipeline):
             found = self._table.transaction_version(self._app_id)
         return None if found is None else int(found)
 
@@ -107,25 +114,39 @@ class StateSnapshot:
         """What is to be judged of it; None while there is no table."""
         if self._table is None:
             return None
-        return FoundState(
+        found = FoundState(
             str(self.table_id),
             int(self._table.version()),
             self.stands_at,
             rules.digest(self.columns),
             tuple(self._versions()),
         )
+        ours = next((each for each in found.versions if each.commit is not None), None)
+        if ours is None or ours.commit is None or ours.commit.digest == found.digest:
+            return found
+        with suppress(FileNotFoundError):
+            then = rules.digest(columns_at(self.uri, ours.version))
+            return replace(found, digest_then=then)
+        return found
 
     def _versions(self) -> Iterator[StateVersion]:
-        """The newest versions, back to those that were judged before the newest commit of ours."""
-        judged = -1
+        """The newest versions, back to those that were judged before the newest commit of ours.
+
+        Also what came between a commit that wrote all anew and the version that it is based on:
+        rows that others added meanwhile stay beside it.
+        """
+        judged, is_whole = -1, False
         for found in self.versions():
+            if is_whole and found.version <= judged:
+                return
             yield found
-            if found.stands_at is not None and (found.version <= judged or _is_whole(found)):
+            if found.stands_at is not None and found.version <= judged:
                 return
             # A commit may be based on a later version of a table that is gone: the one before it
             # shows that.
             if found.commit is not None:
                 judged = max(judged, found.commit.state_version or -1)
+            is_whole = is_whole or _is_whole(found)
 
     def versions(self, above: int = -1) -> Iterator[StateVersion]:
         """The versions above one, newest first, as far back as the log goes."""

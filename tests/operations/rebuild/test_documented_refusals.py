@@ -8,19 +8,31 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
-from sluice.errors import StateRefused, StateStopped
+from deltalake import DeltaTable, Field
+from deltalake.schema import PrimitiveType
+from sluice.errors import CommitUnknown, StateRefused, StateStopped
 from sluice.failpoints import reaching
 
-from tests.operations.rebuild.test_rebuild import Cut, cut, dropped, inserted, made_anew, once_at
+from tests.operations.rebuild.test_rebuild import (
+    Cut,
+    cut,
+    dropped,
+    inserted,
+    made_anew,
+    once_at,
+    state,
+)
 from tests.worlds.command_line import run_main
 from tests.worlds.console import ID
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.recipes import recipes
 from tests.worlds.records import produce
 from tests.worlds.state_page import Way, refusals
-from tests.worlds.states import STATE, keyed, refreshed
+from tests.worlds.states import STATE, keyed, refreshed, state_table
 
 pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
@@ -84,15 +96,56 @@ def interrupted(planes: Installed) -> None:
         made_anew(planes)
 
 
+def altered(planes: Installed) -> None:
+    state(planes).alter.add_columns(Field("note", PrimitiveType("string")))
+
+
+def given_away(planes: Installed) -> None:
+    says = {"sluice.pipeline": "another"}
+    state(planes).alter.set_table_properties(says, raise_if_not_exists=False)
+
+
+def made_unreadable(planes: Installed) -> None:
+    newest = state_table(planes) / "_delta_log" / f"{state(planes).version():020d}.json"
+    newest.write_text("nothing of a log")
+
+
+def log_cleaned(planes: Installed) -> None:
+    """As log cleanup leaves it, where others' commits alone have come for a month."""
+    state(planes).alter.set_table_properties({"a": "b"}, raise_if_not_exists=False)
+    state(planes).create_checkpoint()
+    for version in range(state(planes).version()):
+        (state_table(planes) / "_delta_log" / f"{version:020d}.json").unlink()
+
+
+def come_late(planes: Installed) -> None:
+    """A refresh of another base than the one that it has found, as if nothing had stopped it."""
+    found = planes.open().resources.state.snapshot()
+    newest = next(each.commit for each in found.versions() if each.commit)
+    landed(planes, 3)
+    late = replace(
+        newest,
+        kind="rewritten",
+        after=newest.data_version - 1,
+        data_version=DeltaTable(planes.data).version(),
+    )
+    found.advance(late, datetime.now(UTC))
+
+
 SCENES: dict[str, Callable[[Installed], object]] = {
     "expected the rows of a key in one partition": lambda planes: landed(planes, 1, partition=1),
     "expected a value in each column of the key": lambda planes: landed(planes, None),
-    "the spec's `state` or the table's columns were changed": rules_changed,
+    "the spec's `state` was changed": rules_changed,
+    "the table was altered": altered,
     "expected rows that only Sluice writes": inserted,
     "expected the state table that Sluice made": dropped,
     "expected the state of data table": data_table_gone,
     "an older copy of the data table was put back": older_copy,
     "whose rebuild was interrupted": interrupted,
+    "before version": come_late,
+    "expected a commit that says at which version": log_cleaned,
+    "expected property sluice.pipeline": given_away,
+    "its log cannot be read": made_unreadable,
 }
 
 
@@ -125,12 +178,14 @@ def told(planes: Installed) -> str:
     """Why the state does not follow."""
     if refused := refusal(planes):
         return refused
-    with pytest.raises((StateStopped, StateRefused)) as problem:
+    with pytest.raises((StateStopped, StateRefused, CommitUnknown)) as problem:
         refreshed(planes)
     return str(problem.value)
 
 
 def follow(planes: Installed, way: Way) -> None:
+    if way.moves_away:
+        dropped(planes)
     if way.state:
         planes.write_spec(state={**STATE, **way.state})
     for words in way.commands:

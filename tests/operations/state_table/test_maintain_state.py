@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
@@ -24,6 +26,10 @@ def trips(topic: Topic, pipeline: Pipelines) -> Installed:
         trips.run()
         trips.open().refresh()
     return trips
+
+
+def newest_commit(trips: Installed) -> Path:
+    return max((trips.warehouse / "trips__state" / "_delta_log").glob("*.json"))
 
 
 def marked(trips: Installed) -> int:
@@ -58,13 +64,24 @@ def test_a_state_table_is_compacted_and_purged_and_goes_on(trips: Installed) -> 
     trips.judge_state()
 
 
-def test_a_state_table_that_is_refused_is_left_alone(
-    trips: Installed, caplog: pytest.LogCaptureFixture
-) -> None:
+def refused(trips: Installed) -> str:
     state_sql(trips, "DELETE FROM {state} WHERE _key_id = 1")
-    version = DeltaTable(trips.warehouse / "trips__state").version()
+    return "expected rows that only Sluice writes"
+
+
+def unreadable(trips: Installed) -> str:
+    newest_commit(trips).write_text("nothing of a log")
+    return "its log cannot be read"
+
+
+@pytest.mark.parametrize("damage", [refused, unreadable])
+def test_a_state_table_that_is_not_trusted_is_left_alone(
+    trips: Installed, damage: Callable[[Installed], str], caplog: pytest.LogCaptureFixture
+) -> None:
+    why = damage(trips)
+    newest = newest_commit(trips)
     with caplog.at_level(logging.WARNING):
         done = trips.open().maintain("test", "pytest")
-    assert str(trips.warehouse / "trips__state") not in done.compacted
-    assert DeltaTable(trips.warehouse / "trips__state").version() == version
-    assert "not maintained: " in caplog.text
+    assert [*done.compacted] == [str(trips.data), f"{trips.data}__quarantine"]
+    assert newest_commit(trips) == newest
+    assert f"not maintained: {trips.warehouse / 'trips__state'}: {why}" in caplog.text

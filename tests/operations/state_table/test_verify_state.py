@@ -56,6 +56,20 @@ def plant(trips: Installed, statement: str) -> None:
         state_sql(trips, statement)
 
 
+def test_a_state_table_that_cannot_be_read_does_not_keep_the_data_table_from_being_compared(
+    trips: Installed,
+) -> None:
+    log = trips.warehouse / "trips__state" / "_delta_log"
+    max(log.glob("*.json")).write_text("nothing of a log")
+    found, state = verified(trips)
+    assert (found.compared, state.differing) == (9, None)
+    assert not found.is_exact
+    lines = [*verdict_lines("trips", found)]
+    (line,) = (each for each in lines if each.startswith("state table: "))
+    assert line.startswith(f"state table: unknown: {log.parent}: its log cannot be read")
+    assert "`sluice rebuild trips --execute`" in str(state.problem)
+
+
 def names(violations: list[str]) -> set[int]:
     return {int(key) for line in violations for key in re.findall(r"\(?(\d+),?\)?", keys_of(line))}
 

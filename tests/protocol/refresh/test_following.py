@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from sluice.failpoints import reaching
 from sluice.lake.port import Engine
 from sluice.operations.backfill.selection import offset_ranges, whole_batches
 from sluice.operations.reset.targets import shift_by, to_earliest, to_table
+from sluice.progress.state_trust import look
 from sluice.protocol.refresh.making import Followed
 from sluice.state_table.commits import app_id
 
@@ -87,6 +90,25 @@ def test_a_log_that_is_not_there_yet_opens_no_lake(topic: Topic, pipeline: Pipel
     trips = pipeline(topic(), format={"type": "json", "schema": SCHEMA}, state={"key": ["id"]})
     assert without_spark(trips).open().refresh() == []
     assert not (trips.warehouse / "trips__state").exists()
+
+
+def test_what_takes_the_whole_log_is_left_to_refresh(topic: Topic, pipeline: Pipelines) -> None:
+    """Receipts wait for a landing, and may not wait for hours."""
+    trips = pipeline(topic(), format={"type": "json", "schema": SCHEMA}, state={"key": ["id"]})
+    put(trips, {"id": 1, "v": "a"})
+    landed(trips)
+    assert not (trips.warehouse / "trips__state").exists()
+    assert kinds(trips) == ["everything"]
+    put(trips, {"id": 1, "v": "b"})
+    landed(trips)
+    assert state(trips) == {1: "b"}
+    assert kinds(trips) == []
+
+
+def landed(trips: Installed) -> None:
+    """What `ingest` does."""
+    opened = trips.open()
+    opened.land(opened.plan("run", "pytest"))
 
 
 def optimised(trips: Installed) -> None:
@@ -220,6 +242,61 @@ def test_a_key_in_two_partitions_stops_the_state_and_not_the_log(
     trips.judge_state(caught_up=False)
 
 
+def test_a_key_in_two_partitions_stops_nothing_once_its_rows_are_deleted(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    """A DELETE does not change the version at which the state stops."""
+    trips = pipeline(topic(2), format={"type": "json", "schema": SCHEMA}, state={"key": ["id"]})
+    put(trips, {"id": 1, "v": "a"}, {"id": 2, "v": "a"})
+    trips.run()
+    refreshed(trips)
+    put(trips, {"id": 1, "v": "b"}, {"id": 3, "v": "b"}, partition=1)
+    trips.run()
+    DeltaTable(trips.data).delete("id = 2")
+    with pytest.raises(StateStopped, match="one in "):
+        trips.open().refresh()
+    DeltaTable(trips.data).delete("id = 1 AND _partition = 0")
+    assert kinds(trips) == ["everything"]
+    assert state(trips) == {1: "b", 3: "b"}
+
+
+def test_what_moves_while_it_is_looked_at_speaks_against_nothing(trips: Installed) -> None:
+    """The state is read last: another process may have landed and refreshed in between."""
+
+    def beside() -> None:
+        put(trips, {"id": 1, "v": "c", "n": 2})
+        trips.run()
+        refreshed(trips)
+
+    resources = trips.open().resources
+    waiting = iter([beside])
+
+    def reached(step: str) -> None:
+        if step == "state looked for":
+            next(waiting, list)()
+
+    with reaching(reached):
+        _, standing = look(resources)
+    assert (standing.refusal, standing.behind) == (None, 0)
+
+
+def test_files_that_vacuum_may_have_taken_are_not_asked_for(trips: Installed) -> None:
+    """All files of the version at which a span ends are read, also those that it did not change."""
+    before = {*DeltaTable(trips.data).file_uris()}
+    put(trips, {"id": 9, "v": "z", "n": 1})
+    trips.run()
+    refreshed(trips)
+    DeltaTable(trips.data).delete("id = 9")
+    optimised(trips)
+    log = trips.data / "_delta_log" / f"{trips.version():020d}.json"
+    past = log.stat().st_mtime - 8 * 24 * 3600
+    os.utime(log, (past, past))
+    for each in before:
+        Path(each).unlink()
+    assert kinds(trips) == ["everything"]
+    assert state(trips) == {1: "b", 2: "b", 3: "b"}
+
+
 @pytest.mark.parametrize("at", ["state computed", "lake: files written"])
 def test_a_span_that_another_process_follows_meanwhile_is_followed_once(
     trips: Installed, at: str
@@ -267,5 +344,5 @@ def test_a_state_table_that_others_write_to_is_refused(trips: Installed) -> None
 
 def test_a_state_table_of_other_rules_is_refused(trips: Installed) -> None:
     trips.write_spec(state={"key": ["id"]})
-    with pytest.raises(StateRefused, match="expected rules and columns"):
+    with pytest.raises(StateRefused, match="the spec.s `state` was changed"):
         trips.open().refresh()

@@ -65,8 +65,8 @@ def test_it_counts_the_versions_that_changed_rows_and_says_since_when(warehouse:
     assert (found.stands_at, found.behind, found.since) == (0, 2, since)
     assert not found.is_up_to_date
     assert str(found) == (
-        f"at version 0 of the data table, 2 versions behind since {since:%Y-%m-%d %H:%M:%S} UTC;"
-        " last refresh: 2 inserted, 1 stale"
+        f"at version 0 of the data table, 2 versions behind since {since:%Y-%m-%d %H:%M:%S} UTC:"
+        " the next run follows, or says why not; last refresh: 2 inserted, 1 stale"
     )
 
 

@@ -28,6 +28,12 @@ def test_an_offset_is_below_the_log_start_of_all_partitions() -> None:
     assert collectable({**logs, partition(number=2): log(0)}, []) == {}
 
 
+def test_of_several_topics_nothing_is_collected() -> None:
+    """Nothing orders their rows, so that any of another topic may be older."""
+    logs = {partition(): log(7), partition(topic="u"): log(9, "B")}
+    assert collectable(logs, []) == {}
+
+
 def test_a_planned_batch_that_has_yet_to_land_may_read_below_the_log_start() -> None:
     planned = batch(offsets(2, 9))
     topic_id = planned.ranges[0].topic_id
@@ -40,8 +46,9 @@ def test_a_planned_batch_that_has_yet_to_land_may_read_below_the_log_start() -> 
     [
         (FileBounds("f", ("A", "A"), (0, 1), (4, 9)), False),
         (FileBounds("f", ("A", "A"), (0, 1), (3, 9)), True),
-        (FileBounds("f", ("B", "B"), (0, 1), (0, 9)), False),
-        (FileBounds("f", ("unknown", "unknown"), (0, 1), (9, 9)), False),
+        (FileBounds("f", ("new", "new"), (0, 1), (0, 9)), False),
+        (FileBounds("f", ("other", "other"), (0, 1), (9, 9)), True),
+        (FileBounds("f", ("unknown", "unknown"), (0, 1), (9, 9)), True),
         (FileBounds("f", ("old", "old"), (0, 1), (9, 9)), True),
         (FileBounds("f", ("A", "B"), (0, 1), (9, 9)), True),
         (FileBounds("f"), True),
@@ -50,15 +57,16 @@ def test_a_planned_batch_that_has_yet_to_land_may_read_below_the_log_start() -> 
 def test_a_file_is_asked_of_the_log_where_a_row_may_be_older(
     file: FileBounds, reached: bool
 ) -> None:
-    ranks = TopicRanks({"t": tuple(Stint(each, {0: 10}) for each in ("old", "A"))})
+    stints = tuple(Stint(each, {0: 10}) for each in ("old", "A", "new"))
+    ranks = TopicRanks({"t": stints, "u": (Stint("other", {0: 10}),)})
     assert Collected({"A": 4}).is_reached_by([file], ranks) is reached
     assert not Collected().is_reached_by([file], ranks)
 
 
-def test_of_topics_that_each_had_one_id_only_offsets_are_compared() -> None:
-    file = FileBounds("f", ("B", "B"), (0, 1), (4, 9))
-    assert not Collected({"A": 9}).is_reached_by([file], TopicRanks())
-    assert not Collected({"A": 9, "B": 4}).is_reached_by([file], TopicRanks())
+def test_where_plans_are_gone_each_other_topic_id_is_asked_of_the_log() -> None:
+    ranks = TopicRanks({"t": (Stint("A", {0: 10}), Stint("new", {0: 10}))}, is_whole=False)
+    files = [FileBounds("f", (each, each), (0, 1), (4, 9)) for each in ("A", "new")]
+    assert [Collected({"A": 4}).is_reached_by([each], ranks) for each in files] == [False, True]
 
 
 def test_what_was_collected_is_read_back_and_only_grows() -> None:

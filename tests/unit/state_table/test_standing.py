@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -93,8 +94,12 @@ REFUSED = [
     (
         replace(FOUND, digest="d2"),
         LOG,
-        "expected rules and columns d2, found d1: the spec's `state` or the table's columns were"
-        " changed",
+        "expected rules d2, found d1: the spec's `state` was changed",
+    ),
+    (
+        replace(FOUND, digest="d2", digest_then="d1"),
+        LOG,
+        "expected the columns that Sluice left, found others: the table was altered",
     ),
     (
         replace(FOUND, versions=(refreshed(2, 5, 7), FIRST)),
@@ -120,6 +125,15 @@ def test_each_reason_is_told() -> None:
     others = StateVersion(3, "UPDATE", True)
     found = replace(FOUND, digest="d2", versions=(others, *NEWEST_FIRST))
     assert len(why(found, FoundLog("other", 9, None))) == 3
+
+
+def test_a_rebuild_at_work_says_since_when() -> None:
+    begun = StateVersion(
+        3, "WRITE", False, REBUILDING, at=datetime(2026, 11, 30, 2, 41, tzinfo=UTC)
+    )
+    found = replace(FOUND, version=3, stands_at=REBUILDING, versions=(begun, *NEWEST_FIRST))
+    (told,) = why(found)
+    assert "being rebuilt since 2026-11-30 02:41:00 UTC, or" in told
 
 
 def test_rows_without_any_commit_of_ours_are_no_new_table() -> None:

@@ -49,6 +49,19 @@ def test_a_commit_on_a_version_of_a_table_that_is_gone_shows_the_one_before_it(t
     assert [each.version for each in found.versions] == [2, 1]
 
 
+def test_what_came_while_all_was_written_anew_is_looked_at(table: Path) -> None:
+    """Others' INSERT at that moment is no conflict: its rows stay."""
+    write_deltalake(table, pa.table({"id": [9]}), mode="append")
+    follows(table, 2, 3, "everything", 1)
+    found = snapshot(table).found(RULES)
+    assert found is not None
+    assert [each.version for each in found.versions] == [3, 2]
+    follows(table, 3, 4, "everything", 3)
+    found = snapshot(table).found(RULES)
+    assert found is not None
+    assert [each.version for each in found.versions] == [4]
+
+
 def test_a_merge_begins_only_where_the_table_stands_where_its_span_begins(table: Path) -> None:
     snapshot(table).require_at(2)
     with pytest.raises(CommitConflict, match="another refresh"):

@@ -7,19 +7,19 @@ wrong with the other.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sluice.columns.columns import Array, Column, Primitive
+from sluice.columns.columns import Column
 from sluice.lake.port import NoOrder, RowWithoutKey
 from sluice.state_table.counts import StateCounts
+from sluice.state_table.placeholders import placeholders
 from sluice.state_table.rules import DELETED
 
 from tests.worlds.written_lake.row_order import Compared, Row, RowOrder, compared, place
 
 _SHOWN_KEYS, _SHOWN_ROWS = 3, 5
-_TEXT, _BYTES = Primitive("STRING"), Primitive("BINARY")
 _NEVER_UNAVAILABLE = ("_topic", "_topic_id", "_key")
 Changes = dict[Compared, Row | None]
 """The row that a key has from now on; None where it has none any more."""
@@ -169,23 +169,25 @@ class StateRows:
         for name, told in self._unavailable.items():
             older = (row.get(name) for row in reversed(rows))
             beyond = None if before is None else before.get(name)
-            newest[name] = next((value for value in older if value != told), beyond)
+            newest[name] = next((value for value in older if value not in told), beyond)
         return {**newest, DELETED: self.order.deletes(rows[-1])}
 
     @cached_property
-    def _unavailable(self) -> dict[str, object]:
+    def _unavailable(self) -> dict[str, list[object]]:
         """What stands for a value that is unavailable, by column."""
         told = self.order.rules.unavailable
         if told is None:
             return {}
         kept = {*_NEVER_UNAVAILABLE, *self.order.rules.key}
-        texts: dict[object, object] = {_TEXT: told, _BYTES: told.encode()}
-        texts |= {Array(_TEXT): [told], Array(_BYTES): [told.encode()]}
-        return {
-            each.name: texts[each.type]
+        # A map is read as its entries.
+        found: dict[str, list[object]] = {
+            each.name: [
+                list(e.items()) if isinstance(e, Mapping) else e
+                for e in placeholders(each.type, told)
+            ]
             for each in self.columns
-            if each.type in texts and each.name not in kept
         }
+        return {name: those for name, those in found.items() if those and name not in kept}
 
     def _require_order(self, by_key: ByKey) -> None:
         """Raises NoOrder, with both places, for keys whose rows offsets do not order."""

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def rebuild_lines(found: Rebuild) -> Iterator[str]:
     """What was found, and what is or would be made of it."""
     if found.data_version is None:
-        yield "there is no data table yet: the first run makes both"
+        makes = "both" if found.now is None else "it; then repeat this command"
+        yield f"there is no data table: the next run makes {makes}"
         return
     if found.done is not None:
         yield f"state: made anew from version {found.done.span.upto} of the data table: " + str(

@@ -6,22 +6,23 @@ no name of a column is in the way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from sluice.columns.columns import Array, Column, Primitive
+from sluice.columns.columns import Column, ColumnType
 from sluice.columns.names import quoted
 from sluice.derived.written_values import text_of
 from sluice.lake.state.order import Order
+from sluice.state_table.placeholders import Placeholder, placeholders
 from sluice.state_table.rules import DELETED
 
-_TEXT, _BYTES = Primitive("STRING"), Primitive("BINARY")
 _PLACES = {"topics": "_topic", "partitions": "_partition", "topic_ids": "_topic_id"}
-_MAY_BE_UNAVAILABLE = (_TEXT, _BYTES, Array(_TEXT), Array(_BYTES))
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,11 @@ class NewestRows:
     @property
     def fillable(self) -> list[Column]:
         """The columns whose values may be unavailable."""
-        if self.order.rules.unavailable is None:
+        told = self.order.rules.unavailable
+        if told is None:
             return []
         kept = {*self.key, "_topic", "_topic_id", "_key"}
-        return [e for e in self.columns if e.type in _MAY_BE_UNAVAILABLE and e.name not in kept]
+        return [e for e in self.columns if e.name not in kept and placeholders(e.type, told)]
 
     def _available(self) -> Iterator[SparkColumn]:
         """The newest value of each such column that is available, in a struct; null for none."""
@@ -96,10 +98,9 @@ class NewestRows:
             yield F.max_by(F.struct(value.alias("value")), is_there).alias(f"f{at}")
 
     def _is_unavailable(self, column: Column, value: SparkColumn) -> SparkColumn:
-        told = F.expr(text_of(self.order.rules.unavailable or "").sql)
-        written = told if column.type in (_TEXT, Array(_TEXT)) else F.encode(told, "UTF-8")
-        expected = F.array(written) if isinstance(column.type, Array) else written
-        return F.coalesce(value == expected, F.lit(False))
+        there = placeholders(column.type, self.order.rules.unavailable or "")
+        found = (_is_placeholder(value, each, column.type) for each in there)
+        return F.coalesce(reduce(or_, found), F.lit(False))
 
     def filled(self, before: str | None = None) -> SparkColumn:
         """The newest row, with what is unavailable in it from the next older row.
@@ -193,6 +194,25 @@ class NewestRows:
 def keys_of(rows: DataFrame, key: Sequence[str]) -> DataFrame:
     """The keys of some rows, each once, as `k0` and so on."""
     return rows.select(*(F.col(quoted(e)).alias(f"k{at}") for at, e in enumerate(key))).distinct()
+
+
+def _is_placeholder(value: SparkColumn, wanted: Placeholder, column: ColumnType) -> SparkColumn:
+    if isinstance(wanted, Mapping):
+        # Maps cannot be compared.
+        both = (
+            F.struct(_literal(k).alias("key"), _literal(v).alias("value"))
+            for k, v in wanted.items()
+        )
+        return F.map_entries(value) == F.array(*both)
+    return value == _literal(wanted).cast(str(column))
+
+
+def _literal(value: Placeholder | int) -> SparkColumn:
+    if isinstance(value, list):
+        return F.array(*map(_literal, value))
+    if isinstance(value, bytes):
+        return F.expr(f"X'{value.hex()}'")
+    return F.expr(text_of(value).sql) if isinstance(value, str) else F.lit(value)
 
 
 def _all_there(names: Iterable[str]) -> SparkColumn:

@@ -57,8 +57,11 @@ class Places:
         place = self.tables.attempt.commit.truncation
         if place is None or judged.where(self.newest.keyed() & F.col("row").isNotNull()).isEmpty():
             return
+        of_it = self.tables.log().where(F.col("_topic_id") == place.topic_id)
+        found = of_it.select("_topic").limit(1).collect()
+        topic = found[0]["_topic"] if found else "?"
         raise TruncationWithoutOrder(
-            f"partition {place.partition} at offset {place.offset} (topic id {place.topic_id})"
+            f"{topic}[{place.partition}]@{place.offset} (topic id {place.topic_id})"
         )
 
     def _without_order(self, keys: DataFrame) -> DataFrame:

@@ -196,8 +196,8 @@ class Overview:
             yield f"the state table is {state}."
         elif patience and not state.is_up_to_date and _over(self.state_age, patience):
             yield (
-                f"the state table is {state}. The log of the last run says why, as does"
-                f" `{Move('verify', (self.spec.pipeline,))}`."
+                f"the state table is {state}. The log of `refresh` says why, as does"
+                f" `{Move('run', (self.spec.pipeline,))}`."
             )
 
     def _stuck(self) -> Iterator[str]:

@@ -14,12 +14,12 @@ from sluice.lake.spark_message import spark_message
 from sluice.moves import Advice, Move, advice
 from sluice.offsets.quantities import format_count
 from sluice.operations.state_status import StateStatus, state_status
-from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
-from sluice.progress.state_trust import StateStanding, read_standing
+from sluice.progress.state_trust import StateStanding, look
 from sluice.protocol.refresh.due_span import attempt_at, due_span
 from sluice.protocol.refresh.making import require_possible
-from sluice.protocol.refresh.refresh import OpenState
+from sluice.protocol.refresh.refresh import OpenState, past_stops
 from sluice.state_table.spans import whole
 from sluice.tables.log_changes import columns_at
 
@@ -69,9 +69,11 @@ def check_state(resources: PipelineResources, open_state: OpenState) -> StateVer
 
     What keeps it from being compared is in the verdict.
     """
-    lane = read_unchecked(resources)
-    standing = read_standing(resources, lane.data, lane.snapshot)
-    status = state_status(standing)
+    try:
+        lane, standing = look(resources)
+        status = state_status(standing)
+    except SluiceError as unknown:
+        return StateVerdict(StateStatus(unknown=str(unknown)), problem=advice(unknown))
     if standing.refusal is not None:
         return StateVerdict(status, problem=standing.refusal)
     if lane.data.version is None or (standing.is_new and lane.data.is_empty):
@@ -124,7 +126,7 @@ def _foreseen(resources: PipelineResources, found: StateVerdict, state: StateLak
     if due is None or not due.needs_spark:
         return found
     try:
-        require_possible(resources, due, state)
+        past_stops(resources, due, lambda each: require_possible(resources, each, state))
     except StateStopped as problem:
         return replace(found, problem=advice(problem))
     return found

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from sluice.columns.columns import Column
 from sluice.lake.port import StateAttempt
-from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
-from sluice.progress.state_trust import StateStanding, read_standing
+from sluice.progress.state_trust import StateStanding, look
 from sluice.progress.topic_ranks import topic_ranks
 from sluice.state_table.commits import StateCommit
 from sluice.state_table.spans import Span, next_span, whole
 from sluice.state_table.topic_ranks import TopicRanks
+from sluice.tables.delta_snapshot import DeltaSnapshot
 from sluice.tables.log_changes import (
     columns_at,
     has_replaced_columns,
@@ -20,6 +21,7 @@ from sluice.tables.log_changes import (
     missing_files,
     with_bounds,
 )
+from sluice.tables.retention import older_than, retention_of
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,11 @@ def due_span(resources: PipelineResources) -> DueSpan | None:
     """The next span; None where the state stands at the data table's version. Writes nothing.
 
     Raises StateRefused for a state table that is not to be trusted, TableRefused for a data table
-    that is not.
+    that is not, SettingsError for one whose retention is too short.
     """
-    lane = read_unchecked(resources)
+    lane, standing = look(resources)
     if lane.data.version is None:
         return None
-    standing = read_standing(resources, lane.data, lane.snapshot)
     standing.require()
     if standing.behind == 0:
         return None
@@ -73,6 +74,21 @@ def due_anew(lane: LaneState, standing: StateStanding) -> DueSpan:
     """The span that makes the state table from the whole data table, whatever it is now."""
     span = whole(-1 if standing.stands_at is None else standing.stands_at, lane.data.version or 0)
     return _due(lane, standing, span, standing.data.columns)
+
+
+def due_instead(resources: PipelineResources, stopped: DueSpan) -> DueSpan | None:
+    """The whole data table as it is now, where rows have gone since a span that stops the state.
+
+    What stops it may be one of them. None where none has gone. Raises as `due_span`.
+    """
+    lane, standing = look(resources)
+    standing.require()
+    upto, now = stopped.span.upto, lane.data.version or 0
+    try:
+        gone = any(each.removed for each in log_changes(lane.data.uri, upto, now))
+    except FileNotFoundError:
+        gone = True
+    return due_anew(lane, standing) if gone else None
 
 
 def _due(
@@ -122,8 +138,20 @@ def _span(resources: PipelineResources, standing: StateStanding, ranks: TopicRan
         return whole(after, data.version)
     if any(missing_files(data.uri, (*span.added, *span.removed))):
         return whole(after, data.version)
+    if span.kind == "rewritten" and _has_expired(resources, data, span.upto):
+        return whole(after, data.version)
     try:
         removed = with_bounds(data.uri, after, span.removed)
     except FileNotFoundError:
         return whole(after, data.version)
     return Span(span.after, span.upto, span.kind, span.added, removed)
+
+
+def _has_expired(resources: PipelineResources, data: DeltaSnapshot, version: int) -> bool:
+    """Whether VACUUM may have deleted files that the data table had at a version.
+
+    All of them are read for a span that ends there.
+    """
+    following = range(version + 1, min(version + 1, data.version or 0) + 1)
+    kept_since = resources.clock.now() - retention_of(data.uri)
+    return bool(older_than(data.uri, following, kept_since))

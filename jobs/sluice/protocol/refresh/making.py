@@ -93,6 +93,7 @@ def make(resources: PipelineResources, due: DueSpan, lake: FindLake) -> Followed
 
 def require_possible(resources: PipelineResources, due: DueSpan, lake: StateLake) -> None:
     """Raises StateStopped where the log does not say how to follow the span; nothing is written."""
+    log.info("%s: state: can it follow %s?", resources.spec.pipeline, due.span)
     with _naming_stops(resources, due):
         lake.foresee(due.attempt)
 
@@ -162,7 +163,8 @@ def _stopped(resources: PipelineResources, due: DueSpan, problem: Exception) -> 
             " says which rows are below it. Name the columns that do in the spec, such as `state:"
             " {order_by: [_source_time]}`; then ",
             rebuild,
-            " makes the table by them. The data table goes on.",
+            " makes the table by them. Or, to keep those rows, delete the truncation's:"
+            " docs/state.md, A truncation. The data table goes on.",
         )
     return StateStopped(
         f"{where}: expected a value in each column of the key"

@@ -12,11 +12,13 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
+from typing import TypeVar
 
+from sluice.errors import StateStopped
 from sluice.failpoints import reach
 from sluice.lake.port import StateLake
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.refresh.due_span import DueSpan, due_span
+from sluice.protocol.refresh.due_span import DueSpan, due_instead, due_span
 from sluice.protocol.refresh.making import (
     FindLake,
     Followed,
@@ -27,6 +29,7 @@ from sluice.protocol.refresh.making import (
 
 log = logging.getLogger(__name__)
 
+Done = TypeVar("Done")
 OpenState = Callable[[], AbstractContextManager[StateLake]]
 
 
@@ -48,6 +51,18 @@ def following(resources: PipelineResources, open_state: OpenState) -> Iterator[F
         while (followed := until_alone(resources, attempt)) is not None:
             log.info("%s: state: %s", resources.spec.pipeline, followed)
             yield followed
+
+
+def refresh_beside(resources: PipelineResources, open_state: OpenState) -> None:
+    """Follow the spans that do not take the whole data table, while receipts wait for this.
+
+    The first that does is left to `refresh`, for which nothing waits. Raises as `following`.
+    """
+    if resources.spec.state is None:
+        return
+    with opened_once(open_state) as lake:
+        while until_alone(resources, partial(_follow, resources, lake, leaves_whole=True)):
+            pass
 
 
 @contextmanager
@@ -83,9 +98,29 @@ def _follow_unchanged(resources: PipelineResources) -> DueSpan | None:
     return due
 
 
-def _follow(resources: PipelineResources, lake: FindLake) -> Followed | None:
+def _follow(
+    resources: PipelineResources, lake: FindLake, leaves_whole: bool = False
+) -> Followed | None:
     due = due_span(resources)
-    if due is None:
+    if due is None or (leaves_whole and due.span.kind == "everything"):
         return None
     reach("state span known")
-    return make(resources, due, lake)
+    if leaves_whole:
+        return make(resources, due, lake)
+    return past_stops(resources, due, lambda each: make(resources, each, lake))
+
+
+def past_stops(resources: PipelineResources, due: DueSpan, do: Callable[[DueSpan], Done]) -> Done:
+    """What this does with the span; with the whole data table where rows have gone since.
+
+    A person who deletes the rows that stop the state has not changed the versions before. Raises
+    StateStopped where both stop it, or none has gone.
+    """
+    try:
+        return do(due)
+    except StateStopped as problem:
+        instead = due_instead(resources, due)
+        if instead is None:
+            raise
+        log.info("%s; rows have gone since: computing all of it", problem)
+    return do(instead)
