@@ -6,6 +6,8 @@ import re
 
 # Between the parts of an error that came from an object store: a new line, colours, an arrow.
 _CAUSE = re.compile(r"\s*\n\s*(?:\x1b\[\d+m|↳|\s)+")
+# The first frame, where RUST_BACKTRACE is set.
+_BACKTRACE = re.compile(r"\n\s+0: ")
 # An answer's document: AWS repeats in it what was sent, a session token among it.
 _DOCUMENT = re.compile(r"<\?xml|<Error>")
 _ANSWER = re.compile(r"<Code>(\w+)</Code>")
@@ -15,7 +17,7 @@ _EXPIRED = re.compile(r"\bExpiredToken(?:Exception)?\b|The provided token has ex
 
 def first_line(problem: Exception) -> str:
     """An error without the backtrace of delta-rs; an object store's also with what it answered."""
-    text = str(problem)
+    text = _BACKTRACE.split(str(problem), maxsplit=1)[0]
     first, *causes = _CAUSE.split(text)
     if len(causes) == 0 and not _DOCUMENT.search(text):
         return text.partition("\n")[0].removesuffix(".")

@@ -7,6 +7,8 @@ from sluice.tables.error_text import first_line
 
 def test_a_backtrace_is_left_out() -> None:
     assert first_line(OSError("Not a table.\nstack: 1\nstack: 2")) == "Not a table"
+    frames = "\n   0: <unknown>\n   1: clone3\n             at ./clone3.S:81:0\n"
+    assert first_line(OSError(f"Not a table.{frames}")) == "Not a table"
 
 
 def test_what_the_store_has_answered_is_told() -> None:
