@@ -24,7 +24,7 @@ def promtool(*words: str) -> str:
 
 
 def test_prometheus_accepts_the_rules() -> None:
-    assert "SUCCESS: 11 rules found" in promtool("check", "rules", RULES.name)
+    assert "SUCCESS: 12 rules found" in promtool("check", "rules", RULES.name)
 
 
 def test_series_that_must_alert_do_and_those_that_must_not_do_not() -> None:

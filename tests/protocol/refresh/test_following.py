@@ -344,5 +344,5 @@ def test_a_state_table_that_others_write_to_is_refused(trips: Installed) -> None
 
 def test_a_state_table_of_other_rules_is_refused(trips: Installed) -> None:
     trips.write_spec(state={"key": ["id"]})
-    with pytest.raises(StateRefused, match="the spec.s `state` was changed"):
+    with pytest.raises(StateRefused, match=r"the spec.s `state` was changed"):
         trips.open().refresh()

@@ -140,7 +140,8 @@ GAUGES = (
     ),
     Gauge(
         "state_behind_seconds",
-        "Age of the oldest such version; 0 where there is none.",
+        "Age of the oldest such version; 0 where there is none, no value where the logs no longer"
+        " tell.",
         _one(lambda found: _seconds(found.state_age)),
     ),
     Gauge(
