@@ -122,8 +122,8 @@ class Pipeline:
     def land(self, work: BatchReference) -> None:
         """Open Spark, and land the batches that are not committed yet; then refresh the state.
 
-        What takes the whole data table is left to `refresh`. What keeps the state table from
-        following is a warning: `refresh` says it again.
+        What takes a data table of more rows than a batch is left to `refresh`. What keeps the state
+        table from following is a warning: `refresh` says it again.
         """
         with self.open_lake(self.span(work)) as lake:
             self.ingest(work, lake)

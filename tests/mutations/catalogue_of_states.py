@@ -265,11 +265,10 @@ STATE_SEEN_BY_TESTS = (
         "test_files_that_vacuum_may_have_taken_are_not_asked_for",
     ),
     SeenByTest(
-        "lets receipts wait for a refresh of the whole log",
+        "lets receipts wait for a refresh of a long log",
         "sluice/protocol/refresh/refresh.py",
-        'leaves_whole and due.span.kind == "everything"',
+        "leaves_long and _is_long(resources, due)",
         "False",
-        "tests/protocol/refresh/test_following.py::"
-        "test_what_takes_the_whole_log_is_left_to_refresh",
+        "tests/protocol/refresh/test_following.py::test_what_takes_a_long_log_is_left_to_refresh",
     ),
 )

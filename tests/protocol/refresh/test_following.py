@@ -92,16 +92,30 @@ def test_a_log_that_is_not_there_yet_opens_no_lake(topic: Topic, pipeline: Pipel
     assert not (trips.warehouse / "trips__state").exists()
 
 
-def test_what_takes_the_whole_log_is_left_to_refresh(topic: Topic, pipeline: Pipelines) -> None:
+def test_what_takes_a_long_log_is_left_to_refresh(topic: Topic, pipeline: Pipelines) -> None:
     """Receipts wait for a landing, and may not wait for hours."""
-    trips = pipeline(topic(), format={"type": "json", "schema": SCHEMA}, state={"key": ["id"]})
-    put(trips, {"id": 1, "v": "a"})
+    trips = pipeline(
+        topic(),
+        format={"type": "json", "schema": SCHEMA},
+        state={"key": ["id"]},
+        max_records_per_batch=2,
+    )
+    put(trips, *({"id": key, "v": "a"} for key in (1, 2, 3)))
     landed(trips)
     assert not (trips.warehouse / "trips__state").exists()
     assert kinds(trips) == ["everything"]
     put(trips, {"id": 1, "v": "b"})
     landed(trips)
-    assert state(trips) == {1: "b"}
+    assert state(trips) == {1: "b", 2: "a", 3: "a"}
+    assert kinds(trips) == []
+
+
+def test_a_landing_makes_the_state_of_a_short_log(topic: Topic, pipeline: Pipelines) -> None:
+    """One Spark is started for a run, also for the first one."""
+    trips = pipeline(topic(), format={"type": "json", "schema": SCHEMA}, state={"key": ["id"]})
+    put(trips, {"id": 1, "v": "a"})
+    landed(trips)
+    assert state(trips) == {1: "a"}
     assert kinds(trips) == []
 
 

@@ -54,14 +54,14 @@ def following(resources: PipelineResources, open_state: OpenState) -> Iterator[F
 
 
 def refresh_beside(resources: PipelineResources, open_state: OpenState) -> None:
-    """Follow the spans that do not take the whole data table, while receipts wait for this.
+    """Follow the spans of as many rows as a batch may have, while receipts wait for this.
 
-    The first that does is left to `refresh`, for which nothing waits. Raises as `following`.
+    The first of more is left to `refresh`, for which nothing waits. Raises as `following`.
     """
     if resources.spec.state is None:
         return
     with opened_once(open_state) as lake:
-        while until_alone(resources, partial(_follow, resources, lake, leaves_whole=True)):
+        while until_alone(resources, partial(_follow, resources, lake, leaves_long=True)):
             pass
 
 
@@ -99,15 +99,23 @@ def _follow_unchanged(resources: PipelineResources) -> DueSpan | None:
 
 
 def _follow(
-    resources: PipelineResources, lake: FindLake, leaves_whole: bool = False
+    resources: PipelineResources, lake: FindLake, leaves_long: bool = False
 ) -> Followed | None:
     due = due_span(resources)
-    if due is None or (leaves_whole and due.span.kind == "everything"):
+    if due is None or (leaves_long and _is_long(resources, due)):
         return None
     reach("state span known")
-    if leaves_whole:
+    if leaves_long:
         return make(resources, due, lake)
     return past_stops(resources, due, lambda each: make(resources, each, lake))
+
+
+def _is_long(resources: PipelineResources, due: DueSpan) -> bool:
+    """Whether it takes a data table of more rows than a span may have."""
+    if due.span.kind != "everything":
+        return False
+    rows = due.standing.data.size.rows
+    return rows is None or rows > resources.spec.max_records_per_batch
 
 
 def past_stops(resources: PipelineResources, due: DueSpan, do: Callable[[DueSpan], Done]) -> Done:
