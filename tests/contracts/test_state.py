@@ -11,6 +11,7 @@ import pytest
 from deltalake import DeltaTable
 from sluice.errors import CommitConflict
 from sluice.lake.port import Difference, StateAttempt, StateLake
+from sluice.lake.state import spark_state, state_rows
 from sluice.progress.resources import PipelineResources
 from sluice.state_table.collected import Collected
 from sluice.state_table.commits import StateCollection, app_id
@@ -28,6 +29,15 @@ from tests.worlds.written_lake.engine import WrittenEngine
 
 pytestmark = pytest.mark.integration
 BOTH = [pytest.param(on_spark, marks=pytest.mark.spark), written]
+OF_MANY = (
+    "upserts_and_deletes",
+    "late_events",
+    "rows_without_a_key_are_left_out",
+    "a_key_in_two_partitions",
+    "rows_that_others_change",
+    "columns_that_come_later",
+    "late_values_that_were_unavailable",
+)
 OpenStage = Callable[[Installed], Stage]
 Install = Callable[..., Installed]
 
@@ -45,6 +55,21 @@ def stage_of(trips: Installed, lake: OpenStage) -> StateStage:
 @pytest.mark.spark
 @pytest.mark.parametrize("name", STORIES)
 def test_both_lakes_leave_the_same_state(told: Install, name: str) -> None:
+    leave_the_same(told, name)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", OF_MANY)
+def test_both_lakes_leave_the_same_state_of_many_rows(
+    told: Install, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are joined in another way, and no filter of their keys is made."""
+    for module in (spark_state, state_rows):
+        monkeypatch.setattr(module, "FEW", 0)
+    leave_the_same(told, name)
+
+
+def leave_the_same(told: Install, name: str) -> None:
     keys, play = STORIES[name]
     stages = [stage_of(told(**keys), lake) for lake in (on_spark, written)]
     for each in stages:
