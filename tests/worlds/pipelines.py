@@ -205,7 +205,12 @@ class Installed:
         where = self.warehouse / (table or self.name)
         if not (where / "_delta_log").exists():
             return []
-        found: list[dict[str, Any]] = DeltaTable(where).to_pyarrow_table().to_pylist()
+        made = DeltaTable(where)
+        if "deletionVectors" in (made.protocol().reader_features or []):
+            # Delta-rs does not read them.
+            read = self.session().read.format("delta").load(str(where))
+            return [row.asDict() for row in read.collect()]
+        found: list[dict[str, Any]] = made.to_pyarrow_table().to_pylist()
         return found
 
     def quarantined(self) -> list[dict[str, Any]]:

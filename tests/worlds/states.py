@@ -44,15 +44,10 @@ def state_table(trips: Installed) -> Path:
 
 def state_rows(trips: Installed) -> dict[Any, Row]:
     """The state table by key; a key is there once."""
-    found = trips.rows(state_table(trips).name) if trips.written else _by_spark(trips)
+    found = trips.rows(state_table(trips).name)
     rows: dict[Any, Row] = {row["id"]: row for row in found}
     assert len(rows) == len(found)
     return rows
-
-
-def _by_spark(trips: Installed) -> list[dict[str, Any]]:
-    where = str(state_table(trips))
-    return [row.asDict() for row in trips.session().read.format("delta").load(where).collect()]
 
 
 def is_right(trips: Installed, **said: Any) -> bool:
