@@ -267,8 +267,8 @@ STATE_SEEN_BY_TESTS = (
     SeenByTest(
         "lets receipts wait for a refresh of a long log",
         "sluice/protocol/refresh/refresh.py",
-        "leaves_long and _is_long(resources, due)",
-        "False",
+        "due is None or _is_long(resources, due)",
+        "due is None",
         "tests/protocol/refresh/test_following.py::test_what_takes_a_long_log_is_left_to_refresh",
     ),
 )

@@ -118,8 +118,8 @@ STATE_SEEN_ON_SPARK = (
     SeenByTest(
         "takes the placeholder of numbers for a value, on Spark",
         "sluice/state_table/placeholders.py",
-        "        case Array(Primitive(name)) if name in _NUMBERS:\n",
-        "        case Array(Primitive(name)) if name in ():\n",
+        'Decimal() | Primitive("TINYINT" | "SMALLINT" | "INT" | "BIGINT" | "FLOAT" | "DOUBLE")',
+        "Decimal()",
         "tests/protocol/refresh/test_change_data.py::"
         "test_a_placeholder_of_each_type_keeps_the_older_value",
     ),

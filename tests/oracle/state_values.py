@@ -7,6 +7,7 @@ import json
 import math
 import struct
 import uuid
+from functools import cache
 from typing import Any
 
 Value = Any
@@ -50,7 +51,13 @@ def rank(value: Value) -> tuple[Any, ...]:
 
 
 def stands_for_missing(value: Value, placeholder: str) -> bool:
-    """Whether it is the placeholder, in one of the ways that Debezium's PostgreSQL connector has.
+    """Whether it is the placeholder."""
+    return value in _ways_of(placeholder)
+
+
+@cache
+def _ways_of(placeholder: str) -> list[Any]:
+    """The placeholder in each of the ways that Debezium's PostgreSQL connector has.
 
     Those are the text, or its bytes in UTF-8; a list of one of these alone, or of the bytes as
     Java's signed numbers; a map of the text to itself, also as JSON; a list of the UUID that is
@@ -62,4 +69,4 @@ def stands_for_missing(value: Value, placeholder: str) -> bool:
     scalars: list[Any] = [placeholder, data, f"{{{quoted}:{quoted}}}"]
     lists: list[Any] = [[placeholder], [data], [*struct.unpack(f"{len(data)}b", data)]]
     maps: list[Any] = [{placeholder: placeholder}, [(placeholder, placeholder)]]
-    return value in [*scalars, *lists, *maps, [str(uuid.UUID(bytes=bytes(digest)))]]
+    return [*scalars, *lists, *maps, [str(uuid.UUID(bytes=bytes(digest)))]]

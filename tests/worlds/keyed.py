@@ -39,6 +39,5 @@ def state_sql(trips: Installed, statement: str) -> None:
 
 def state_rows(trips: Installed) -> dict[int, tuple[Any, bool]]:
     """Key → value and whether it is deleted."""
-    where = str(trips.warehouse / f"{trips.name}__state")
-    rows = trips.session().read.format("delta").load(where).collect()
+    rows = trips.rows(f"{trips.name}__state")
     return {row["_key_id"]: (row["v"], row["_deleted"]) for row in rows}

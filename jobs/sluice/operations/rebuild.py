@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from sluice.errors import CommitConflict, SpecError, StateRefused
 from sluice.failpoints import reach
-from sluice.moves import Advice, Move
-from sluice.progress.state_trust import StateStanding, is_of_others, look
+from sluice.moves import Advice
+from sluice.progress.state_trust import StateStanding, by_moving_away, is_of_others, look
 from sluice.protocol.refresh.due_span import due_anew
 from sluice.protocol.refresh.making import (
     Conflicted,
@@ -121,8 +121,6 @@ def _require_place(resources: PipelineResources, standing: StateStanding) -> Non
         return
     found = "none: Sluice did not make it" if owner is None else f"{owner!r}, whose table it is"
     raise StateRefused(
-        f"{standing.table.uri}: expected property {OWNER} = {pipeline!r}, found {found}. Move it"
-        " away; then ",
-        Move("rebuild", (pipeline, "--execute")),
-        " makes the state table in its place.",
+        f"{standing.table.uri}: expected property {OWNER} = {pipeline!r}, found {found}. ",
+        by_moving_away(pipeline),
     )

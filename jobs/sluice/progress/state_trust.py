@@ -105,16 +105,18 @@ def read_standing(
 def _way_back(resources: PipelineResources, table: StateSnapshot) -> Advice:
     pipeline = resources.spec.pipeline
     if is_of_others(table, pipeline):
-        return advice(
-            "Move it away; then ",
-            Move("rebuild", (pipeline, "--execute")),
-            " makes the state table in its place.",
-        )
+        return by_moving_away(pipeline)
     return advice(
         Move("rebuild", (pipeline,)),
         " shows how it is made anew from the data table, and does it with --execute: nothing is"
         " lost.",
     )
+
+
+def by_moving_away(pipeline: str) -> Advice:
+    """How a table that is not the pipeline's makes room for its own."""
+    rebuild = Move("rebuild", (pipeline, "--execute"))
+    return advice("Move it away; then ", rebuild, " makes the state table in its place.")
 
 
 def is_of_others(table: StateSnapshot, pipeline: str) -> bool:

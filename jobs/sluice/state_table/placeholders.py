@@ -14,7 +14,6 @@ from uuid import UUID
 from sluice.columns.columns import Array, ColumnType, Decimal, Map, Primitive
 
 Placeholder = str | bytes | list[str] | list[bytes] | list[int] | Mapping[str, str]
-_NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE")
 
 
 def placeholders(column: ColumnType, told: str) -> list[Placeholder]:
@@ -29,9 +28,9 @@ def placeholders(column: ColumnType, told: str) -> list[Placeholder]:
             return [[told], [_as_uuid(told)]]
         case Array(Primitive("BINARY")):
             return [[told.encode()]]
-        case Array(Primitive(name)) if name in _NUMBERS:
-            return [_as_numbers(told)]
-        case Array(Decimal()):
+        case Array(
+            Decimal() | Primitive("TINYINT" | "SMALLINT" | "INT" | "BIGINT" | "FLOAT" | "DOUBLE")
+        ):
             return [_as_numbers(told)]
         case Map(Primitive("STRING")):
             return [{told: told}]

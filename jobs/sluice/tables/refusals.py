@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import pyarrow as pa
 from deltalake import DeltaTable
@@ -15,10 +15,11 @@ from sluice.errors import (
     CommitUnknown,
     NewerFormat,
     OffsetsDamaged,
+    SluiceError,
     StateRefused,
     TableRefused,
 )
-from sluice.moves import Move, advice
+from sluice.moves import Advice, Move, advice
 from sluice.tables.error_text import first_line
 from sluice.tables.features import unfenceable_features, unwritable_features
 from sluice.tables.predecessor import require_predecessor
@@ -80,32 +81,31 @@ def reading(uri: str, otherwise: str = _WITHOUT_BACKUP) -> Iterator[None]:
         ) from problem
 
 
-@contextmanager
-def reading_offsets(uri: str, pipeline: str) -> Iterator[None]:
+def reading_offsets(uri: str, pipeline: str) -> AbstractContextManager[None]:
     """Read an offsets table, which can be built anew. Raises OffsetsDamaged or CommitUnknown."""
     recover = advice(Move("recover", (pipeline,)), " builds it from the data table.")
-    try:
-        with reading(uri, otherwise=""):
-            yield
-    except TableRefused as gone:
-        raise OffsetsDamaged(gone, " Or ", recover) from gone
-    except CommitUnknown as problem:
-        raise CommitUnknown(problem, _WITHOUT_FOLDER, recover) from problem
+    return _reading_derived(uri, recover, OffsetsDamaged, " Or ")
+
+
+def reading_state(uri: str, pipeline: str) -> AbstractContextManager[None]:
+    """Read a state table, which can be made anew. Raises StateRefused or CommitUnknown."""
+    move = Move("rebuild", (pipeline, "--execute"))
+    rebuild = advice(move, " makes it anew from the data table.")
+    return _reading_derived(uri, rebuild, StateRefused, _WITHOUT_FOLDER)
 
 
 @contextmanager
-def reading_state(uri: str, pipeline: str) -> Iterator[None]:
-    """Read a state table, which can be made anew. Raises StateRefused or CommitUnknown."""
-    rebuild = advice(
-        Move("rebuild", (pipeline, "--execute")), " makes it anew from the data table."
-    )
+def _reading_derived(
+    uri: str, way_back: Advice, damaged: type[SluiceError], leading_to: str
+) -> Iterator[None]:
+    """Read a table that is made of the data table; `damaged` is raised where files are gone."""
     try:
         with reading(uri, otherwise=""):
             yield
     except TableRefused as gone:
-        raise StateRefused(gone, _WITHOUT_FOLDER, rebuild) from gone
+        raise damaged(gone, leading_to, way_back) from gone
     except CommitUnknown as problem:
-        raise CommitUnknown(problem, _WITHOUT_FOLDER, rebuild) from problem
+        raise CommitUnknown(problem, _WITHOUT_FOLDER, way_back) from problem
 
 
 @contextmanager

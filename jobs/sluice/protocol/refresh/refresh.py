@@ -61,7 +61,7 @@ def refresh_beside(resources: PipelineResources, open_state: OpenState) -> None:
     if resources.spec.state is None:
         return
     with opened_once(open_state) as lake:
-        while until_alone(resources, partial(_follow, resources, lake, leaves_long=True)):
+        while until_alone(resources, partial(_follow_short, resources, lake)):
             pass
 
 
@@ -98,15 +98,19 @@ def _follow_unchanged(resources: PipelineResources) -> DueSpan | None:
     return due
 
 
-def _follow(
-    resources: PipelineResources, lake: FindLake, leaves_long: bool = False
-) -> Followed | None:
+def _follow_short(resources: PipelineResources, lake: FindLake) -> Followed | None:
     due = due_span(resources)
-    if due is None or (leaves_long and _is_long(resources, due)):
+    if due is None or _is_long(resources, due):
         return None
     reach("state span known")
-    if leaves_long:
-        return make(resources, due, lake)
+    return make(resources, due, lake)
+
+
+def _follow(resources: PipelineResources, lake: FindLake) -> Followed | None:
+    due = due_span(resources)
+    if due is None:
+        return None
+    reach("state span known")
     return past_stops(resources, due, lambda each: make(resources, each, lake))
 
 
