@@ -42,8 +42,8 @@ STATE_SEEN_ON_SPARK = (
     SeenByTest(
         "forgets the keys of the rows that others removed, on Spark",
         "sluice/lake/state/state_rows.py",
-        "keys_of(gone, newest.key).unionAll(keys_of(come, newest.key))",
-        "keys_of(come, newest.key)",
+        "newest.keys_in(gone).unionAll(newest.keys_in(come))",
+        "newest.keys_in(come)",
         "tests/protocol/refresh/test_refresh.py::"
         "test_others_delete_update_and_restore_rows_of_the_log",
     ),

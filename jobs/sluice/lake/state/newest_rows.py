@@ -6,7 +6,7 @@ no name of a column is in the way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -23,6 +23,7 @@ from sluice.state_table.placeholders import Placeholder, placeholders
 from sluice.state_table.rules import DELETED
 
 _PLACES = {"topics": "_topic", "partitions": "_partition", "topic_ids": "_topic_id"}
+_NOW = ("now_order", "now_at", "now_row")
 
 
 @dataclass(frozen=True)
@@ -36,26 +37,32 @@ class NewestRows:
     columns: tuple[Column, ...]
     truncation: DataFrame | None = None
 
-    def of(self, rows: DataFrame) -> DataFrame:
+    def of(self, rows: DataFrame, now: DataFrame | None = None) -> DataFrame:
         """A row for each key, and one for all without a key:
 
-        `k0` and so on, its key; `row`, the newest row with `_deleted`; `newest` and `oldest`, the
-        order of the first and the last; `rows`, how many; `f0` and so on, see `filled`; where the
-        rows have no order by columns, `topics`, `partitions` and `topic_ids`, the least and the
-        greatest, and `unplaced`, whether the order of one among other topic ids may be unknown.
+        `k0` and so on, its key; `row`, the newest row with `_deleted`, and `newest`, its order;
+        `rows`, how many; `f0` and so on, see `filled`, and `oldest`, the order of the last, where
+        a value may be unavailable; where the rows have no order by columns, `topics`, `partitions`
+        and `topic_ids`, the least and the greatest, and `unplaced`, whether the order of one among
+        other topic ids may be unknown.
+
+        With `now`, rows of the state that are `stored`, beside it what they say of its key: to
+        group both at once sorts a million rows once, where a join sorts them twice.
         """
         with_all = rows.withColumn(DELETED, F.expr(self.order.deleted))
         row = F.struct(*(F.col(quoted(name)) for name in self.names))
-        keys = [F.col(quoted(e)).alias(key) for key, e in zip(self.keys, self.key, strict=True)]
-        known = with_all.select(*keys, row.alias("row"), F.expr(self.order.of()).alias("order"))
+        order = F.expr(self.order.of()).alias("order")
+        known = with_all.select(*self._key(), row.alias("row"), order)
+        if now is not None:
+            known = known.unionByName(now, allowMissingColumns=True)
         found = known.groupBy(*self.keys).agg(
             F.max_by("row", "order").alias("row"),
-            F.max("order").alias("newest"),
-            F.min("order").alias("oldest"),
-            F.count(F.lit(1)).alias("rows"),
+            F.count("order").alias("rows"),
             *self._places(),
             *self._available(),
+            *(F.first(name, ignorenulls=True).alias(name) for name in _NOW if now is not None),
         )
+        found = found.where("rows > 0").withColumn("newest", F.expr(self.order.of("row")))
         if self.truncation is None:
             return found
         is_below = F.col("newest") < F.col("truncation")
@@ -92,6 +99,8 @@ class NewestRows:
 
     def _available(self) -> Iterator[SparkColumn]:
         """The newest value of each such column that is available, in a struct; null for none."""
+        if self.fillable:
+            yield F.min("order").alias("oldest")
         for at, each in enumerate(self.fillable):
             value = F.col("row")[each.name]
             is_there = F.when(~self._is_unavailable(each, value), F.col("order"))
@@ -135,6 +144,13 @@ class NewestRows:
         """What the columns of the key are called here."""
         return [f"k{at}" for at in range(len(self.key))]
 
+    def keys_in(self, rows: DataFrame) -> DataFrame:
+        """The keys of rows of the log, as they are called here, as often as they are there."""
+        return rows.select(*self._key())
+
+    def _key(self) -> list[SparkColumn]:
+        return [F.col(quoted(e)).alias(key) for key, e in zip(self.keys, self.key, strict=True)]
+
     def keyed(self) -> SparkColumn:
         """Whether no part of the key is null."""
         return _all_there(self.keys)
@@ -157,10 +173,7 @@ class NewestRows:
             for name in names
         ]
         return state.select(
-            *(
-                F.col(quoted(name)).alias(key)
-                for key, name in zip(self.keys, self.key, strict=True)
-            ),
+            *self._key(),
             F.expr(self.order.of()).alias("now_order"),
             F.struct(*_PLACES.values()).alias("now_at"),
             (F.struct(*values) if values else F.lit(None)).alias("now_row"),
@@ -169,7 +182,7 @@ class NewestRows:
     @staticmethod
     def beside(table: str) -> list[str]:
         """What is kept of a row of the state table beside the newest row of its key."""
-        return [f"{table}.{name}" for name in ("now_order", "now_at", "now_row")]
+        return [f"{table}.{name}" for name in _NOW]
 
     def is_in_several_places(self, judged: DataFrame) -> SparkColumn:
         """Whether the rows of a key, with that in the state if it is known, have several places.
@@ -189,11 +202,6 @@ class NewestRows:
         if with_now:
             found = found | F.coalesce(F.col("now_at")[column] != most, F.lit(False))
         return found
-
-
-def keys_of(rows: DataFrame, key: Sequence[str]) -> DataFrame:
-    """The keys of some rows, each once, as `k0` and so on."""
-    return rows.select(*(F.col(quoted(e)).alias(f"k{at}") for at, e in enumerate(key))).distinct()
 
 
 def _is_placeholder(value: SparkColumn, wanted: Placeholder, column: ColumnType) -> SparkColumn:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from sluice.lake.port import RowWithoutKey
 from sluice.lake.state.both_tables import BothTables
 from sluice.lake.state.kept_rows import kept
-from sluice.lake.state.newest_rows import NewestRows, keys_of
+from sluice.lake.state.newest_rows import NewestRows
 from sluice.lake.state.order import place
 from sluice.lake.state.places import Places
 from sluice.lake.state.same_rows import same_values, without_equal
@@ -46,18 +46,16 @@ class StateRows:
     def appended(self) -> Made:
         """The newest rows of what was added, where they are newer than the state's."""
         newest, added = self.newest, self.tables.added()
-        found = kept(newest.of(added))
-        now = self._now(newest.fillable_names, found)
-        joined = found.alias("found").join(now, newest.on_key("found", "now"), "left")
-        judged = joined.select("found.*", *newest.beside("now"))
+        now = self._now(newest.fillable_names, newest.keys_in(added))
+        found = newest.of(added, now)
         is_known = F.col("now_order").isNotNull()
         is_newer = ~is_known | (F.col("newest") > F.col("now_order"))
         # The state does not say which of its values were filled; the log does.
-        is_late = F.coalesce(F.col("oldest") < F.col("now_order"), F.lit(False))
-        is_late = is_late & bool(newest.fillable)
+        is_late = F.expr("coalesce(oldest < now_order, false)" if newest.fillable else "false")
         kind = F.when(~is_newer & ~is_late, "stale").when(F.col("row")[DELETED], "deleted")
         kind = kind.when(is_known, "updated").otherwise("inserted")
-        judged = kept(judged.withColumns({"kind": kind, "late": is_late}))
+        found = found.withColumns({"kind": kind, "late": is_late})
+        judged = kept(found.drop("newest", "oldest", "now_order"))
         counts = self._counts(judged, added)
         Places(self.tables, newest).require_order(judged)
         if counts.changed <= FEW:
@@ -76,10 +74,10 @@ class StateRows:
         newest, columns = self.newest, self.tables.log_columns
         before, after = self.tables.removed(), self.tables.added()
         gone, come = without_equal(before, after, columns), without_equal(after, before, columns)
-        touched = keys_of(gone, newest.key).unionAll(keys_of(come, newest.key))
+        touched = newest.keys_in(gone).unionAll(newest.keys_in(come))
         keys = kept(touched.where(newest.keyed()).distinct())
         found = newest.of(self._rows_of(keys)).withColumn("row", newest.filled()).alias("found")
-        now = self._now([each.name for each in self.tables.columns], keys)
+        now = self._now([each.name for each in self.tables.columns], keys).alias("now")
         each_key = keys.alias("key").join(found, newest.on_key("key", "found"), "left")
         joined = each_key.join(now, newest.on_key("key", "now"), "left")
         others = (f"found.{name}" for name in found.columns if name not in newest.keys)
@@ -103,14 +101,13 @@ class StateRows:
         """The state's rows of these keys: the key, `now_order`, and in `now_row` these columns.
 
         They are those of the version that the span was judged by: a later one may lack keys that
-        were collected since. Few keys are sent to all tasks: the whole state need not be sorted for
-        a join.
+        were collected since. Where the keys are many, those of others are among them: to find out
+        which would cost as much as what is asked of them.
         """
         stored = self.newest.stored(self.tables.state_before(), names)
-        keys, on = of.select(*self.newest.keys), self.newest.keys
         if of.count() > FEW:
-            return stored.join(keys, on, "left_semi").alias("now")
-        return F.broadcast(stored.join(F.broadcast(keys), on, "left_semi")).alias("now")
+            return stored
+        return stored.join(F.broadcast(of), self.newest.keys, "left_semi")
 
     def _rows_of(self, keys: DataFrame) -> DataFrame:
         """The rows of the whole log that have one of the keys."""
