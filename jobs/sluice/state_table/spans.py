@@ -58,6 +58,7 @@ class Span:
     """The versions above `after`, up to `upto`, of one kind.
 
     `added` are files at `upto`, `removed` files at `after`, which no longer are as they were.
+    `rows` are at least those of the added ones; None where the log does not say.
     """
 
     after: int
@@ -65,6 +66,7 @@ class Span:
     kind: Kind
     added: tuple[FileBounds, ...] = ()
     removed: tuple[FileBounds, ...] = ()
+    rows: int | None = None
 
     def __post_init__(self) -> None:
         if not self.after <= self.upto:
@@ -106,7 +108,17 @@ def next_span(after: int, changes: Sequence[LogChange], most_rows: int) -> Span:
             kind = change.kind
         taken.append(change)
     added, removed = _net(taken)
-    return Span(after, taken[-1].version if taken else after, kind, added, removed)
+    upto = taken[-1].version if taken else after
+    return Span(after, upto, kind, added, removed, rows=_rows(taken))
+
+
+def _rows(changes: Iterable[LogChange]) -> int | None:
+    rows = 0
+    for change in changes:
+        if change.rows is None:
+            return None
+        rows += change.rows
+    return rows
 
 
 def _net(changes: Iterable[LogChange]) -> tuple[tuple[FileBounds, ...], tuple[FileBounds, ...]]:

@@ -159,11 +159,11 @@ def test_a_compaction_ends_a_span_that_has_files_and_joins_one_that_has_none() -
 
 def test_what_was_moved_and_then_removed_is_read_behind_the_move() -> None:
     changes = [LogChange(1, moved=True), LogChange(2, (), files("moved"), 0)]
-    assert next_span(0, changes, MOST) == Span(0, 1, "nothing")
+    assert next_span(0, changes, MOST) == Span(0, 1, "nothing", rows=0)
 
 
 def test_no_versions_are_a_span_of_nothing() -> None:
-    assert next_span(4, [], MOST) == Span(4, 4, "nothing")
+    assert next_span(4, [], MOST) == Span(4, 4, "nothing", rows=0)
 
 
 def test_all_of_a_log_that_was_put_back_is_a_span() -> None:

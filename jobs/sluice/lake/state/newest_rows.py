@@ -23,7 +23,6 @@ from sluice.state_table.placeholders import Placeholder, placeholders
 from sluice.state_table.rules import DELETED
 
 _PLACES = {"topics": "_topic", "partitions": "_partition", "topic_ids": "_topic_id"}
-_NOW = ("now_order", "now_at", "now_row")
 
 
 @dataclass(frozen=True)
@@ -54,13 +53,14 @@ class NewestRows:
         order = F.expr(self.order.of()).alias("order")
         known = with_all.select(*self._key(), row.alias("row"), order)
         if now is not None:
-            known = known.unionByName(now, allowMissingColumns=True)
+            # Sorted only behind the shuffle: before it, there is nothing to group in the state.
+            known = known.unionByName(now, allowMissingColumns=True).repartition(*self.keys)
         found = known.groupBy(*self.keys).agg(
             F.max_by("row", "order").alias("row"),
             F.count("order").alias("rows"),
             *self._places(),
             *self._available(),
-            *(F.first(name, ignorenulls=True).alias(name) for name in _NOW if now is not None),
+            *(F.first(name, ignorenulls=True).alias(name) for name in self._now if now is not None),
         )
         found = found.where("rows > 0").withColumn("newest", F.expr(self.order.of("row")))
         if self.truncation is None:
@@ -164,8 +164,9 @@ class NewestRows:
         return F.expr(" AND ".join(f"{one}.{name} = {other}.{name}" for name in self.keys))
 
     def stored(self, state: DataFrame, names: list[str]) -> DataFrame:
-        """The rows of a state table: their keys; `now_order`; `now_at`, topic and partition; and
-        `now_row`, these columns of them, null where the table lacks one.
+        """The rows of a state table: their keys; `now_order`; `now_row`, these columns of them,
+        null where the table lacks one; and, where rows have no order by columns, `now_at`: topic,
+        partition and topic id.
         """
         there, types = {*state.columns}, {each.name: each.type for each in self.columns}
         values = [
@@ -175,14 +176,18 @@ class NewestRows:
         return state.select(
             *self._key(),
             F.expr(self.order.of()).alias("now_order"),
-            F.struct(*_PLACES.values()).alias("now_at"),
             (F.struct(*values) if values else F.lit(None)).alias("now_row"),
-        )
+            F.struct(*_PLACES.values()).alias("now_at"),
+        ).select(*self.keys, *self._now)
 
-    @staticmethod
-    def beside(table: str) -> list[str]:
+    @property
+    def _now(self) -> list[str]:
+        places = [] if self.order.rules.is_ordered else ["now_at"]
+        return ["now_order", "now_row", *places]
+
+    def beside(self, table: str) -> list[str]:
         """What is kept of a row of the state table beside the newest row of its key."""
-        return [f"{table}.{name}" for name in _NOW]
+        return [f"{table}.{name}" for name in self._now]
 
     def is_in_several_places(self, judged: DataFrame) -> SparkColumn:
         """Whether the rows of a key, with that in the state if it is known, have several places.

@@ -46,7 +46,7 @@ class StateRows:
     def appended(self) -> Made:
         """The newest rows of what was added, where they are newer than the state's."""
         newest, added = self.newest, self.tables.added()
-        now = self._now(newest.fillable_names, newest.keys_in(added))
+        now = self._now(newest.fillable_names, newest.keys_in(added), self.tables.attempt.span.rows)
         found = newest.of(added, now)
         is_known = F.col("now_order").isNotNull()
         is_newer = ~is_known | (F.col("newest") > F.col("now_order"))
@@ -77,7 +77,8 @@ class StateRows:
         touched = newest.keys_in(gone).unionAll(newest.keys_in(come))
         keys = kept(touched.where(newest.keyed()).distinct())
         found = newest.of(self._rows_of(keys)).withColumn("row", newest.filled()).alias("found")
-        now = self._now([each.name for each in self.tables.columns], keys).alias("now")
+        now = self._now([each.name for each in self.tables.columns], keys, keys.count())
+        now = now.alias("now")
         each_key = keys.alias("key").join(found, newest.on_key("key", "found"), "left")
         joined = each_key.join(now, newest.on_key("key", "now"), "left")
         others = (f"found.{name}" for name in found.columns if name not in newest.keys)
@@ -97,7 +98,7 @@ class StateRows:
         filled = judged.where(newest.keyed()).select(newest.filled().alias("row"))
         return filled.select("row.*"), counts
 
-    def _now(self, names: list[str], of: DataFrame) -> DataFrame:
+    def _now(self, names: list[str], of: DataFrame, count: int | None) -> DataFrame:
         """The state's rows of these keys: the key, `now_order`, and in `now_row` these columns.
 
         They are those of the version that the span was judged by: a later one may lack keys that
@@ -105,7 +106,7 @@ class StateRows:
         which would cost as much as what is asked of them.
         """
         stored = self.newest.stored(self.tables.state_before(), names)
-        if of.count() > FEW:
+        if count is None or count > FEW:
             return stored
         return stored.join(F.broadcast(of), self.newest.keys, "left_semi")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sluice.columns.columns import Column
 from sluice.lake.port import StateAttempt
@@ -144,7 +144,7 @@ def _span(resources: PipelineResources, standing: StateStanding, ranks: TopicRan
         removed = with_bounds(data.uri, after, span.removed)
     except FileNotFoundError:
         return whole(after, data.version)
-    return Span(span.after, span.upto, span.kind, span.added, removed)
+    return replace(span, removed=removed)
 
 
 def _has_expired(resources: PipelineResources, data: DeltaSnapshot, version: int) -> bool:
