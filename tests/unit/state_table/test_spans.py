@@ -162,6 +162,13 @@ def test_what_was_moved_and_then_removed_is_read_behind_the_move() -> None:
     assert next_span(0, changes, MOST) == Span(0, 1, "nothing", rows=0)
 
 
+def test_a_span_says_how_many_rows_it_adds_where_the_log_does() -> None:
+    changes = [added(1, "a"), LogChange(2), added(3, "b")]
+    assert next_span(0, changes, MOST).rows == sum(each.rows or 0 for each in changes)
+    unsaid = LogChange(1, files("a"), rows=None)
+    assert next_span(0, [unsaid, LogChange(2)], MOST).rows is None
+
+
 def test_no_versions_are_a_span_of_nothing() -> None:
     assert next_span(4, [], MOST) == Span(4, 4, "nothing", rows=0)
 
