@@ -274,6 +274,7 @@ def rows_vanish_from_a_file(world: World, draws: Draws) -> None:
                 _rewrite(path, rows.filter(pa.array(there)))
                 world.vanished.add(key)
                 world.rotted.add(key)
+                world.state_reasons.append("another size in the log")
                 world.tell(f"{key.partition}@{key.offset} vanishes from {name}")
 
 
