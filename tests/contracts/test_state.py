@@ -32,6 +32,7 @@ BOTH = [pytest.param(on_spark, marks=pytest.mark.spark), written]
 OF_MANY = (
     "upserts_and_deletes",
     "late_events",
+    "keys_that_are_numbers_of_two_spellings",
     "rows_without_a_key_are_left_out",
     "a_key_in_two_partitions",
     "rows_that_others_change",

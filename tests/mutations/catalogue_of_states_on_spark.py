@@ -40,6 +40,14 @@ STATE_SEEN_ON_SPARK = (
         "tests/protocol/refresh/test_refresh.py::test_late_events_go_by_the_declared_order",
     ),
     SeenByTest(
+        "takes keys of the state alone for those of a span of many rows, on Spark",
+        "sluice/lake/state/newest_rows.py",
+        'found.where("rows > 0")',
+        "found",
+        "tests/contracts/test_state.py::"
+        "test_both_lakes_leave_the_same_state_of_many_rows[upserts_and_deletes]",
+    ),
+    SeenByTest(
         "forgets the keys of the rows that others removed, on Spark",
         "sluice/lake/state/state_rows.py",
         "newest.keys_in(gone).unionAll(newest.keys_in(come))",
