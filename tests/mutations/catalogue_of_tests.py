@@ -27,6 +27,14 @@ SEEN_BY_TESTS = (
         "tests/unit/offsets/test_reach.py::test_of_several_generations_the_furthest_counts",
     ),
     SeenByTest(
+        "calls a table complete while a partition waits",
+        "sluice/offsets/partition_log.py",
+        "return all(ends.get(at) == ",
+        "return any(ends.get(at) == ",
+        "tests/unit/protocol/plan/test_next_batches.py::"
+        "test_a_partition_that_waits_keeps_the_table_incomplete",
+    ),
+    SeenByTest(
         "takes a producer's later records for aborted ones",
         "sluice/offsets/log_verdicts.py",
         "            self._open.discard(batch.producer_id)\n",

@@ -21,6 +21,7 @@ from tests.simulation.delta_tables import versions
 from tests.simulation.oracle import (
     Finding,
     closed_aside,
+    complete,
     exact,
     lost,
     receipts,
@@ -123,6 +124,7 @@ class Judge:
             yield from twice(tables)
             yield from tiled(tables)
         yield from receipts(tables)
+        yield from complete(self.world, tables)
 
     def _answer(self, tables: Tables, done: Done) -> Iterable[Finding]:
         problem = done.problem

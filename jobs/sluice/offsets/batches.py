@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
 
@@ -100,7 +101,8 @@ class Batch:
     `data_table_id` is the Delta id of the data table that it was planned for, or landed in, and
     `quarantine_table_id` that of the quarantine table; None where there was no table yet. `only`
     are the offsets that it may change: of rows between them it takes over the values; None for all
-    of its ranges.
+    of its ranges. `complete_until`: every record that a reader of committed records could see in
+    Kafka before that moment is in this batch or an earlier one; None where no moment is known.
     """
 
     sequence: BatchSequence
@@ -111,6 +113,7 @@ class Batch:
     data_table_id: str | None = field(default=None, compare=False)
     quarantine_table_id: str | None = field(default=None, compare=False)
     only: tuple[OffsetRange, ...] | None = None
+    complete_until: datetime | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.sequence.batch(self.number)

@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sluice.offsets.batches import Batch, BatchReference
 from sluice.offsets.filtered import as_key
 from sluice.offsets.lag import offsets_left
-from sluice.offsets.quantities import MOST_NAMED, cursor_text, format_count, named
+from sluice.offsets.quantities import (
+    MOST_NAMED,
+    cursor_text,
+    format_count,
+    format_moment,
+    named,
+)
 from sluice.offsets.ranges import TopicPartition, merged, span_of
 from sluice.offsets.receipts import Receipt
 from sluice.telling import deciding_nothing
@@ -59,11 +66,16 @@ def _unread_plan_summary(work: BatchReference) -> Summary:
     return {"said": said, "batches": len(work.batches)}
 
 
-def settle_summary(receipts: Sequence[Receipt], lag: int | None) -> Summary:
-    """What was settled, and how many records are left to read; a lag of None is unknown."""
+def settle_summary(receipts: Sequence[Receipt], lag: int | None, until: datetime | None) -> Summary:
+    """What was settled, how many records are left to read, and until when the table is complete.
+
+    A lag or a moment of None is unknown.
+    """
     left = f"lag left {'unknown' if lag is None else f'{lag:,}'}"
+    left += f"; complete until {format_moment(until)} UTC" if until else ""
+    progress = {"lag": lag, "complete_until": until.isoformat() if until else None}
     if not receipts:
-        return {"said": f"nothing to settle; {left}", "batches": 0, "lag": lag}
+        return {"said": f"nothing to settle; {left}", "batches": 0, **progress}
     counts = {
         "records": sum(each.records for each in receipts),
         "quarantined": sum(each.quarantined for each in receipts),
@@ -77,7 +89,7 @@ def settle_summary(receipts: Sequence[Receipt], lag: int | None) -> Summary:
     shown += [f"{counts['lost']:,} of them lost"] if counts["lost"] else []
     settled = named([str(each.batch) for each in receipts])
     said = f"{settled}: {', '.join([*shown, left])}"
-    return {"said": said, "batches": len(receipts), **counts, "lag": lag}
+    return {"said": said, "batches": len(receipts), **counts, **progress}
 
 
 def ingest_summary(landed: BatchReference, left: BatchReference) -> Summary:
@@ -124,14 +136,19 @@ def summarize_plan(resources: PipelineResources, work: BatchReference) -> Summar
 
 
 def summarize_settlement(resources: PipelineResources, settled: Settlement) -> Summary:
-    """What was settled, and the lag that is left; unknown where Kafka does not say it."""
+    """What was settled, and what is left to read; unknown where Kafka does not say it."""
+    from sluice.progress.complete_until import complete_until
     from sluice.progress.lane_state import read_unchecked
 
-    lag = None
+    lag, until = None, None
     with deciding_nothing(log, "%s: the lag is unknown", resources.spec.pipeline):
-        logs = resources.kafka.state(resources.spec).logs
-        lag = offsets_left(read_unchecked(resources).positions, logs)
-    return settle_summary(settled.receipts, lag)
+        state = resources.kafka.state(resources.spec)
+        lane = read_unchecked(resources)
+        lag, until = (
+            offsets_left(lane.positions, state.logs),
+            complete_until(resources, lane, state),
+        )
+    return settle_summary(settled.receipts, lag, until)
 
 
 def summarize_refresh(resources: PipelineResources, news: StateNews | None) -> Summary:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from sluice.errors import (
     BrokerUnavailable,
@@ -17,10 +18,11 @@ from sluice.offsets.group_lag import GroupLag, group_lag
 from sluice.offsets.lag import Lag
 from sluice.offsets.loss_spans import offsets_lost
 from sluice.offsets.losses import Loss
-from sluice.offsets.partition_log import KafkaState, PartitionLog
+from sluice.offsets.partition_log import PartitionLog
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import Receipt
 from sluice.operations.state_status import StateStatus, read_state_status
+from sluice.progress.complete_until import complete_until
 from sluice.progress.interrupted import interrupted_reset
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
@@ -37,7 +39,7 @@ class PipelineStatus:
     """Both lanes, each partition's lag, the losses that count; `notes` are sentences about them.
 
     `group` is the consumer group that mirrors the cursor, and `state` the state table; None where
-    the spec has none.
+    the spec has none. `complete_until`: the table has all that Kafka showed before that moment.
     """
 
     forward: LaneState
@@ -47,6 +49,7 @@ class PipelineStatus:
     group: GroupLag | None
     state: StateStatus | None
     notes: tuple[str, ...]
+    complete_until: datetime | None
 
     @property
     def last_receipt(self) -> Receipt | None:
@@ -80,6 +83,7 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
     except NewerFormat as problem:
         return UnknownStatus(resources.spec.pipeline, (_refused(problem),))
     state = resources.kafka.state(resources.spec)
+    refusal = next_refusal(resources, forward, KnownLogs(state))
     lags = read_lags(resources, next_positions(resources, forward, state), state)
     ineffective = start_without_effect(resources, forward.snapshot)
     return PipelineStatus(
@@ -90,17 +94,18 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
         _group_lag(resources, forward.cursor, state.logs),
         read_state_status(resources, forward),
         (
-            *_refusals(resources, forward, state),
+            *_refusals(refusal, forward),
             *unknown_times(lags),
             *([ineffective] if ineffective else []),
             *unfinished_backfill(backfill),
         ),
+        complete_until(resources, forward, state, refused=refusal is not None),
     )
 
 
-def _refusals(resources: PipelineResources, forward: LaneState, state: KafkaState) -> Iterator[str]:
+def _refusals(refusal: SluiceError | None, forward: LaneState) -> Iterator[str]:
     """Why the next run would be refused, if it would; else which reset it finishes first."""
-    match next_refusal(resources, forward, KnownLogs(state)):
+    match refusal:
         case None:
             yield from interrupted_reset(forward.resets)
         case TooManyQuarantined() as problem:

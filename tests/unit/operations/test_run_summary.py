@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,7 @@ def test_ten_thousand_partitions_make_a_short_summary() -> None:
     summaries = [
         plan_summary(WORK, [wide], {}),
         plan_summary(BatchReference(sequence()), (), {partition(each): 5 for each in many}),
-        settle_summary([receipt_without_gaps(wide, 3)] * 200, 0),
+        settle_summary([receipt_without_gaps(wide, 3)] * 200, 0, None),
     ]
     assert all(len(json.dumps(each)) < 600 for each in summaries)
     assert (
@@ -82,16 +83,19 @@ def test_settle_tells_the_counts_and_the_lag() -> None:
     lost = Loss(offsets(18, 20), TOPIC_ID, parse_cause("retention or deleted records"))
     line = PartitionCount(planned(offsets(0, 20)), 14, 3, GapCount(control=1, lost=2))
     receipt = Receipt(batch(offsets(0, 20), number=7), (line,), 3, (lost,))
-    assert settle_summary([receipt], 1200) == {
-        "said": "forward-1-7: 14 records, 3 quarantined, 3 gaps, 2 of them lost, lag left 1,200",
+    until = datetime(2026, 11, 1, 6, 0, 0, 999, UTC)
+    assert settle_summary([receipt], 1200, until) == {
+        "said": "forward-1-7: 14 records, 3 quarantined, 3 gaps, 2 of them lost, lag left 1,200;"
+        " complete until 2026-11-01 06:00:00 UTC",
         "batches": 1,
         "records": 14,
         "quarantined": 3,
         "gaps": 3,
         "lost": 2,
         "lag": 1200,
+        "complete_until": "2026-11-01T06:00:00.000999+00:00",
     }
-    assert settle_summary([], None)["said"] == "nothing to settle; lag left unknown"
+    assert settle_summary([], None, None)["said"] == "nothing to settle; lag left unknown"
 
 
 def test_the_lag_counts_what_was_never_read() -> None:
@@ -155,7 +159,8 @@ def test_a_settlement_is_told_without_the_lag_whatever_keeps_it_unknown(
 ) -> None:
     odd = replace(unreadable.resources, kafka=Odd(unreadable.resources.client))
     said = summarize_settlement(odd, Settlement())
-    assert said == {"said": "nothing to settle; lag left unknown", "batches": 0, "lag": None}
+    assert said["said"] == "nothing to settle; lag left unknown"
+    assert (said["batches"], said["lag"], said["complete_until"]) == (0, None, None)
     told = "trips: the lag is unknown: TypeError: an answer that nobody expected"
     assert told in "\n".join(caplog.messages)
 

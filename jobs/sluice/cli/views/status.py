@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sluice.cli.output import print_json, print_table
+from sluice.cli.output import moment_document, print_json, print_table
 from sluice.cli.views.lags import partition_document
 from sluice.cli.views.resets import reset_document, reset_told
 from sluice.offsets.filtered import told
 from sluice.offsets.group_lag import GroupLag
 from sluice.offsets.lag import Lag, loss_told
-from sluice.offsets.quantities import format_count
+from sluice.offsets.quantities import format_count, format_moment
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from sluice.operations.state_status import StateStatus
     from sluice.operations.status import PipelineStatus, UnknownStatus
     from sluice.progress.lane_state import LaneState
@@ -32,7 +34,16 @@ def print_status(found: PipelineStatus | UnknownStatus, as_json: bool) -> None:
         _print(found)
 
 
-_KEYS = ("generation", "last_batch", "unfinished", "unsettled", "backfill", "lost", "reset")
+_KEYS = (
+    "generation",
+    "complete_until",
+    "last_batch",
+    "unfinished",
+    "unsettled",
+    "backfill",
+    "lost",
+    "reset",
+)
 
 
 def _print_unknown(found: UnknownStatus, as_json: bool) -> None:
@@ -50,6 +61,7 @@ def _document(found: PipelineStatus) -> dict[str, object]:
     return {
         "pipeline": forward.pipeline,
         "generation": forward.generation,
+        "complete_until": moment_document(found.complete_until),
         **_lane_document(forward),
         **({"last_batch_filtered": receipt.filtered} if receipt and receipt.filtered else {}),
         "backfill": _lane_document(found.backfill),
@@ -85,7 +97,7 @@ def state_document(state: StateStatus) -> dict[str, object]:
     return {
         "stands_at": state.stands_at,
         "behind": state.behind,
-        "behind_since": state.since.isoformat() if state.since else None,
+        "behind_since": moment_document(state.since),
         "last_refresh": dict(state.last.counts.as_dict()) if state.last else None,
         "rebuilding": state.is_rebuilding,
         "refused": str(state.refusal) if state.refusal else None,
@@ -108,6 +120,7 @@ def _print(found: PipelineStatus) -> None:
         click.echo(f"{last.batch}: {counts} (left out by `only`)")
     for line in filter(None, [*(each.waiting for each in found.lags), *found.notes]):
         click.echo(line)
+    click.echo(f"complete until: {_moment(found.complete_until)}")
     if found.group:
         click.echo(str(found.group))
     if found.state:
@@ -123,6 +136,12 @@ def _print(found: PipelineStatus) -> None:
     for lane in (forward, found.backfill):
         for line in without_receipt(lane):
             click.echo(line)
+
+
+def _moment(until: datetime | None) -> str:
+    if until is None:
+        return "unknown: no batch has reached the LSO of every partition yet"
+    return f"{format_moment(until)} UTC"
 
 
 def _row(lag: Lag) -> tuple[object, ...]:

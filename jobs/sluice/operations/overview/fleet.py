@@ -24,6 +24,7 @@ from sluice.operations.history import newest_batches
 from sluice.operations.overview.overview import Overview, Progress
 from sluice.operations.overview.shared_cluster import ask_for_all, read_all_lags, read_states
 from sluice.operations.state_status import read_state_status
+from sluice.progress.complete_until import complete_until
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
 from sluice.progress.overdue import find_overdue
@@ -113,17 +114,21 @@ class _Tables:
 
 @dataclass(frozen=True)
 class _Judged:
-    """The same, what refuses the next run, and the logs as the cluster has them, or why not."""
+    """The same, what refuses the next run, the logs as the cluster has them, or why not, and until
+    when the table is complete.
+    """
 
     tables: _Tables
     refused: str
     logs: KnownLogs | SluiceError
+    complete_until: datetime | None
 
     def overview(self, lags: tuple[Lag, ...] | SluiceError) -> Overview:
         """With the lags, or why the cluster did not tell them."""
         spec, now = self.tables.spec, self.tables.resources.clock.now()
         known, why = (None, str(lags)) if isinstance(lags, SluiceError) else (lags, "")
-        return Overview(spec, now, self.tables.progress, known, why, self.refused)
+        progress, until = self.tables.progress, self.complete_until
+        return Overview(spec, now, progress, known, why, self.refused, until)
 
 
 def _read(members: Sequence[PipelineResources], pool: ThreadPoolExecutor) -> list[Overview]:
@@ -194,10 +199,13 @@ def _waiting_since(lane: LaneState) -> datetime | None:
 
 def _judge(tables: _Tables, told: KafkaState | SluiceError) -> _Judged:
     logs = _bounds(tables, told)
-    if isinstance(logs, SluiceError):
-        return _Judged(tables, _refused(tables, None), logs)
-    refused = _refused(tables, logs)
-    return _Judged(tables, refused, _still_read(logs, tables.spec if refused else None))
+    known = logs if isinstance(logs, KnownLogs) else None
+    refused = _refused(tables, known)
+    until = complete_until(
+        tables.resources, tables.lane, known.state if known else None, refused=bool(refused)
+    )
+    shown = logs if known is None else _still_read(known, tables.spec if refused else None)
+    return _Judged(tables, refused, shown, until)
 
 
 def _bounds(tables: _Tables, told: KafkaState | SluiceError) -> KnownLogs | SluiceError:

@@ -62,6 +62,10 @@ def _settled_at(found: Overview) -> Value:
     return last.settled.at.timestamp() if last else None
 
 
+def _complete_until(found: Overview) -> Value:
+    return found.complete_until.timestamp() if found.complete_until else None
+
+
 def _last_records(found: Overview) -> Value:
     last = found.progress.last if found.progress else None
     return last.receipt.records if last else None
@@ -114,6 +118,11 @@ GAUGES = (
         "last_batch_timestamp_seconds",
         "When the last receipt was written, in seconds since 1970.",
         _one(_settled_at),
+    ),
+    Gauge(
+        "complete_until_timestamp_seconds",
+        "The table has all that Kafka showed before this moment, in seconds since 1970.",
+        _one(_complete_until),
     ),
     Gauge(
         "last_batch_records",

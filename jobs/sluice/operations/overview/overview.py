@@ -60,6 +60,7 @@ class Overview:
 
     `progress` is None where the tables cannot be read, `lags` where Kafka did not tell; `problem`
     says why, with the next move. `refused` is why the next run would be, with the next move.
+    `complete_until`: the table has every record that a reader could see in Kafka before it.
     """
 
     spec: PipelineSpec
@@ -68,6 +69,7 @@ class Overview:
     lags: tuple[Lag, ...] | None
     problem: str = ""
     refused: str = ""
+    complete_until: datetime | None = None
 
     @property
     def lag(self) -> int | None:

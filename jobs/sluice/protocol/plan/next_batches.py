@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from sluice.offsets.batches import Batch, Cursor, Mode, PlannedRange, of_topics_there
 from sluice.offsets.history import LaneHistory
@@ -149,9 +150,18 @@ def _batches(
             mode=_mode(ranges, reach),
             cluster_id=state.cluster_id,
             ranges=ranges,
+            complete_until=_complete_until(ranges, history, state),
         )
         for number, ranges in enumerate(planned, start=history.planned + 1)
     )
+
+
+def _complete_until(
+    ranges: Iterable[PlannedRange], history: LaneHistory, state: KafkaState
+) -> datetime | None:
+    """The moment before the LSOs were asked for, if the batch reaches them; else as before."""
+    ends = {each.offsets.partition: each.offsets.end for each in ranges}
+    return state.asked if state.is_read(ends) else history.complete_until
 
 
 def _mode(ranges: Iterable[PlannedRange], reach: Reach) -> Mode:

@@ -112,7 +112,8 @@ def _append_decided(
         new = replace(new, spec=resources.schemas.keep(spec).edition)
         reach("readers kept")
         try:
-            append_plan(snapshot, new, origin)
+            # Its moment is behind the one that Kafka was asked at, which its batches may name.
+            append_plan(snapshot, new, replace(origin, at=resources.clock.now()))
         except CommitConflict:
             log.info("%s: another process planned first; deciding again", resources.spec.pipeline)
             raise
