@@ -19,6 +19,7 @@ from sluice.offsets.lag import Lag
 from sluice.offsets.loss_spans import offsets_lost
 from sluice.offsets.losses import Loss
 from sluice.offsets.partition_log import PartitionLog
+from sluice.offsets.quarantined import QuarantinedRecord
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import Receipt
 from sluice.operations.state_status import StateStatus, read_state_status
@@ -26,12 +27,16 @@ from sluice.progress.complete_until import complete_until
 from sluice.progress.interrupted import interrupted_reset
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
+from sluice.progress.quarantine_stock import KnownStocks, QuarantineStock
+from sluice.progress.quarantined_records import Record, read_records
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unfinished import unfinished_backfill
 from sluice.protocol.plan.known_logs import KnownLogs
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.next_run import next_refusal
 from sluice.protocol.plan.start import next_positions, start_without_effect
+
+_MOST_SAMPLES = 10
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,7 @@ class PipelineStatus:
 
     `group` is the consumer group that mirrors the cursor, and `state` the state table; None where
     the spec has none. `complete_until`: the table has all that Kafka showed before that moment.
+    `waiting` are the records in quarantine, None if that is unknown; `samples` has some of them.
     """
 
     forward: LaneState
@@ -50,6 +56,8 @@ class PipelineStatus:
     state: StateStatus | None
     notes: tuple[str, ...]
     complete_until: datetime | None
+    waiting: QuarantineStock | None
+    samples: Mapping[QuarantinedRecord, Record]
 
     @property
     def last_receipt(self) -> Receipt | None:
@@ -85,6 +93,8 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
     state = resources.kafka.state(resources.spec)
     refusal = next_refusal(resources, forward, KnownLogs(state))
     lags = read_lags(resources, next_positions(resources, forward, state), state)
+    waiting = KnownStocks().read(resources, forward)
+    shown = [each.sample for each in waiting.reasons[:_MOST_SAMPLES]] if waiting else []
     ineffective = start_without_effect(resources, forward.snapshot)
     return PipelineStatus(
         forward,
@@ -100,6 +110,8 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
             *unfinished_backfill(backfill),
         ),
         complete_until(resources, forward, state, refused=refusal is not None),
+        waiting,
+        {each.row: each for each in read_records(resources, shown)},
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sluice.offsets.error_groups import group_errors
 from sluice.offsets.loss_causes import parse_cause
 from sluice.offsets.quarantined import (
     QuarantinedRecord,
@@ -18,7 +19,6 @@ from sluice.offsets.quarantined import (
     error_pattern,
 )
 from sluice.operations.quarantine.drop import decide_drop
-from sluice.operations.quarantine.error_groups import group_errors
 from sluice.protocol.ingest.budget import QuarantineRatio
 
 from tests.unit.builders import CLUSTER, TOPIC_ID, offsets, partition, sequence

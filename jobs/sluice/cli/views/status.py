@@ -9,6 +9,7 @@ import click
 from sluice.cli.output import moment_document, print_json, print_table
 from sluice.cli.views.lags import partition_document
 from sluice.cli.views.resets import reset_document, reset_told
+from sluice.cli.views.stocks import stock_document, stock_lines
 from sluice.offsets.filtered import told
 from sluice.offsets.group_lag import GroupLag
 from sluice.offsets.lag import Lag, loss_told
@@ -35,14 +36,8 @@ def print_status(found: PipelineStatus | UnknownStatus, as_json: bool) -> None:
 
 
 _KEYS = (
-    "generation",
-    "complete_until",
-    "last_batch",
-    "unfinished",
-    "unsettled",
-    "backfill",
-    "lost",
-    "reset",
+    *("generation", "complete_until", "last_batch", "unfinished", "unsettled", "backfill"),
+    *("quarantine", "lost", "reset"),
 )
 
 
@@ -65,6 +60,7 @@ def _document(found: PipelineStatus) -> dict[str, object]:
         **_lane_document(forward),
         **({"last_batch_filtered": receipt.filtered} if receipt and receipt.filtered else {}),
         "backfill": _lane_document(found.backfill),
+        "quarantine": stock_document(found.waiting, found.samples),
         "lost": found.lost,
         "reset": reset_document(opening) if opening else None,
         "consumer_group": _group_document(found.group) if found.group else None,
@@ -121,6 +117,8 @@ def _print(found: PipelineStatus) -> None:
     for line in filter(None, [*(each.waiting for each in found.lags), *found.notes]):
         click.echo(line)
     click.echo(f"complete until: {_moment(found.complete_until)}")
+    for line in stock_lines(forward.pipeline, found.waiting, found.samples):
+        click.echo(line)
     if found.group:
         click.echo(str(found.group))
     if found.state:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -28,6 +29,7 @@ from sluice.progress.complete_until import complete_until
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
 from sluice.progress.overdue import find_overdue
+from sluice.progress.quarantine_stock import KnownStocks
 from sluice.progress.resources import PipelineResources
 from sluice.progress.undecodable import last_share
 from sluice.protocol.plan.known_logs import KnownLogs, no_records
@@ -58,6 +60,7 @@ class Fleet:
         `refused` are the invalid spec files: nothing is known about their pipelines.
         """
         self.refused = refused
+        self._stocks = KnownStocks()
         self._members: dict[str, list[PipelineResources]] = {}
         self._unreachable: list[tuple[PipelineSpec, str]] = []
         by_connection: dict[str, list[PipelineSpec]] = {}
@@ -94,7 +97,7 @@ class Fleet:
         # A cluster that does not answer keeps no other waiting.
         clusters = ThreadPoolExecutor(max(1, len(connections)))
         with ThreadPoolExecutor(_AT_ONCE) as pool, clusters:
-            for read in clusters.map(lambda members: _read(members, pool), connections):
+            for read in clusters.map(lambda each: _read(each, pool, self._stocks), connections):
                 found += read
         return sorted(found, key=lambda each: each.spec.pipeline)
 
@@ -131,13 +134,15 @@ class _Judged:
         return Overview(spec, now, progress, known, why, self.refused, until)
 
 
-def _read(members: Sequence[PipelineResources], pool: ThreadPoolExecutor) -> list[Overview]:
+def _read(
+    members: Sequence[PipelineResources], pool: ThreadPoolExecutor, stocks: KnownStocks
+) -> list[Overview]:
     """The pipelines of one connection; their cluster is asked twice, for all of them at once.
 
     After their tables: with a log that is older than its cursor, it would look truncated.
     """
     kafka, clock = members[0].kafka, members[0].clock
-    read = list(pool.map(_read_tables, members))
+    read = list(pool.map(partial(_read_tables, stocks), members))
     tables = {each.spec.pipeline: each for each in read if isinstance(each, _Tables)}
     told = ask_for_all(
         list(tables), lambda some: read_states(kafka, [tables[name].spec for name in some])
@@ -161,11 +166,11 @@ def _read(members: Sequence[PipelineResources], pool: ThreadPoolExecutor) -> lis
     ]
 
 
-def _read_tables(resources: PipelineResources) -> _Tables | Overview:
+def _read_tables(stocks: KnownStocks, resources: PipelineResources) -> _Tables | Overview:
     """What the tables say; where they cannot be read, the overview says why."""
     try:
         lane = read_unchecked(resources)
-        return _Tables(resources, lane, _progress(resources, lane))
+        return _Tables(resources, lane, _progress(resources, lane, stocks))
     except SluiceError as problem:
         # What may be tried again is the store's silence, and refuses nothing.
         refused = "" if problem.retryable else str(problem)
@@ -173,7 +178,7 @@ def _read_tables(resources: PipelineResources) -> _Tables | Overview:
         return Overview(resources.spec, now, None, None, str(problem), refused)
 
 
-def _progress(resources: PipelineResources, lane: LaneState) -> Progress:
+def _progress(resources: PipelineResources, lane: LaneState, stocks: KnownStocks) -> Progress:
     return Progress(
         generation=lane.generation,
         positions=sum(lane.positions.values()),
@@ -184,6 +189,7 @@ def _progress(resources: PipelineResources, lane: LaneState) -> Progress:
         overdue=find_overdue(lane),
         lost=offsets_lost(still_lost(resources, lane)),
         quarantined=last_share(resources, lane),
+        waiting=stocks.read(resources, lane),
         state=read_state_status(resources, lane),
     )
 

@@ -134,6 +134,11 @@ GAUGES = (
         "Share of the last forward batch's records in quarantine, from 0 to 1.",
         _one(lambda found: found.quarantined),
     ),
+    Gauge(
+        "quarantine_records",
+        "Records that wait in quarantine, to be replayed or dropped.",
+        _one(lambda found: found.waiting),
+    ),
     Gauge("lost_records", "Offsets recorded as lost since the table's beginning.", _one(_lost)),
     Gauge("state", "1 for the state that the pipeline is in, 0 for the others.", _states, "state"),
     Gauge(

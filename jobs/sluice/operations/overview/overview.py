@@ -15,6 +15,7 @@ from sluice.offsets.quantities import format_count, format_duration, format_mome
 from sluice.operations.history import SettledBatch
 from sluice.operations.state_status import StateStatus
 from sluice.progress.overdue import Overdue
+from sluice.progress.quarantine_stock import EMPTY, QuarantineStock
 from sluice.progress.undecodable import QuarantinedShare
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
@@ -38,8 +39,9 @@ class Condition(StrEnum):
 class Progress:
     """What the tables say.
 
-    `waiting_since`: since when batches are planned and none of them has been committed. `state` is
-    the state table's; None where the spec has none.
+    `waiting_since`: since when batches are planned and none of them has been committed. `waiting`
+    are the records in quarantine, None if that is unknown. `state` is the state table's; None where
+    the spec has none.
     """
 
     generation: int
@@ -51,6 +53,7 @@ class Progress:
     overdue: Overdue | None = None
     lost: int = 0
     quarantined: QuarantinedShare | None = None
+    waiting: QuarantineStock | None = EMPTY
     state: StateStatus | None = None
 
 
@@ -137,6 +140,12 @@ class Overview:
         """The share of the last forward batch that is in quarantine; None before the first."""
         found = self.progress.quarantined if self.progress else None
         return found.share if found else None
+
+    @property
+    def waiting(self) -> int | None:
+        """How many records wait in quarantine; None where that is unknown."""
+        found = self.progress.waiting if self.progress else None
+        return found.records if found else None
 
     @property
     def state(self) -> StateStatus | None:

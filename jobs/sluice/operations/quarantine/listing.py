@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sluice.offsets.error_groups import ErrorGroup, group_errors
 from sluice.offsets.quarantined import QuarantinedRecord, RecordFilter, RecordState
-from sluice.operations.quarantine.error_groups import ErrorGroup, group_errors
 from sluice.progress.committed import newest_receipts
 from sluice.progress.quarantined_records import Record, read_quarantined, read_records
 from sluice.progress.resources import PipelineResources

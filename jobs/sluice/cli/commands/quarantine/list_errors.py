@@ -14,7 +14,7 @@ from sluice.offsets.quantities import format_moment
 from sluice.offsets.quarantined import QuarantinedRecord
 
 if TYPE_CHECKING:
-    from sluice.operations.quarantine.error_groups import ErrorGroup
+    from sluice.offsets.error_groups import ErrorGroup
     from sluice.operations.quarantine.listing import QuarantineListing
     from sluice.progress.quarantined_records import Record
 
