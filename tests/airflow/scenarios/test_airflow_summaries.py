@@ -76,9 +76,9 @@ def test_a_failed_ingest_has_its_error_in_the_note_and_as_errors_in_the_log(
     assert "TooManyQuarantined: forward-1-2: 4 of 4 records are undecodable" in ingest
     found = levels(noted, run, "ingest")
     errors = [text for text, level in found.items() if level == "error"]
-    for part in ("4 of 4 records", "noted[0]@5: ", "raise quarantine.max_ratio, and run again."):
+    for part in ("4 of 4 records", "noted[0]@5: ", "raise one of the two limits, and run again."):
         assert any(part in text for text in errors), (part, found)
     log = noted.client.log(run, "ingest")
     carried = [text for text in log.splitlines() if "AirflowFailException" in text]
     assert carried
-    assert "raise quarantine.max_ratio" in json.dumps(carried)
+    assert "raise one of the two limits" in json.dumps(carried)
