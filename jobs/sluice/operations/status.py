@@ -20,10 +20,12 @@ from sluice.offsets.losses import Loss
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import Receipt
+from sluice.offsets.resets import Reset
 from sluice.operations.state_status import StateStatus, read_state_status
 from sluice.progress.interrupted import interrupted_reset
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
+from sluice.progress.moved_to_another import as_moved
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unfinished import unfinished_backfill
 from sluice.protocol.plan.known_logs import KnownLogs
@@ -55,6 +57,12 @@ class PipelineStatus:
             each for each in self.forward.receipts if str(each.batch) == str(self.forward.last)
         )
         return next(found, None)
+
+    @property
+    def opening(self) -> Reset | None:
+        """The reset that opened the generation; None for the first one."""
+        found = self.forward.history.opening
+        return as_moved(self.forward, found) if found else None
 
     @property
     def lost(self) -> int:

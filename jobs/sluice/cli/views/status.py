@@ -46,7 +46,7 @@ def _print_unknown(found: UnknownStatus, as_json: bool) -> None:
 
 def _document(found: PipelineStatus) -> dict[str, object]:
     forward, receipt = found.forward, found.last_receipt
-    opening = forward.history.opening
+    opening = found.opening
     return {
         "pipeline": forward.pipeline,
         "generation": forward.generation,
@@ -112,8 +112,8 @@ def _print(found: PipelineStatus) -> None:
         click.echo(str(found.group))
     if found.state:
         click.echo(f"state table: {found.state}.")
-    if forward.history.opening:
-        click.echo(f"opened by a reset: {reset_told(forward.history.opening)}")
+    if opening := found.opening:
+        click.echo(f"opened by a reset: {reset_told(opening)}")
     if found.losses:
         records = format_count(len(found.losses), "loss record")
         click.echo(f"lost: {format_count(found.lost, 'offset')} in {records}")
