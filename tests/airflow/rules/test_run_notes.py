@@ -99,7 +99,7 @@ def run():
     engine.dispose()
 
 
-def session_of(ended) -> Session:
+def session_of(ended: Any) -> Session:
     session = object_session(ended)
     assert session is not None
     return session

@@ -10,6 +10,7 @@ import click
 from sluice.cli.caller import open_named
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.records import document_of, undecoded
+from sluice.moves import Move
 from sluice.offsets.quantities import format_moment
 from sluice.offsets.quarantined import QuarantinedRecord
 
@@ -43,9 +44,18 @@ def list_reasons(pipeline: str, as_json: bool) -> None:
     newest = ", ".join(f"{e.batch} {e.ratio:.2%} ({e.quarantined:,})" for e in found.ratios)
     click.echo(f"allowed in a batch: {allowed}; newest batches: {newest or 'none'}")
     if found.stale:
-        click.echo(
-            f"rows that no longer count: {found.stale:,}; `sluice maintain {pipeline}` removes them"
-        )
+        click.echo(f"rows that no longer count: {found.stale:,}; {_removal(pipeline, found)}")
+
+
+def _removal(pipeline: str, found: QuarantineListing) -> str:
+    """When `sluice maintain` removes the rows that no longer count."""
+    maintain, until = Move("maintain", (pipeline,)), found.removable_from
+    if found.removable == found.stale or until is None:
+        return f"`{maintain}` removes them"
+    return (
+        f"`{maintain}` removes {found.removable:,} of them now, and all after"
+        f" {format_moment(until)} UTC: until then, a RESTORE can bring them back"
+    )
 
 
 def _document(
@@ -60,6 +70,8 @@ def _document(
         "reasons": [_reason(each, found.samples) for each in found.live],
         "waiting": [_reason(each, found.samples) for each in found.waiting],
         "stale": found.stale,
+        "removable": found.removable,
+        "removable_from": found.removable_from.isoformat() if found.removable_from else None,
     }
 
 
