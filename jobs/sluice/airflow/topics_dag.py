@@ -21,6 +21,7 @@ from pathlib import Path
 from airflow.sdk import DAG, CronDataIntervalTimetable
 
 from sluice.airflow.python_task import python_task
+from sluice.scheduling.run_notes import FIND
 from sluice.scheduling.time_limits import SHORT
 from sluice.scheduling.topics import find_in
 
@@ -45,5 +46,5 @@ def topics_dag(specs: Path) -> DAG:
         },
         tags=["sluice"],
     ) as dag:
-        python_task(find_in(specs), task_id="find")
+        python_task(find_in(specs), task_id=FIND)
     return dag

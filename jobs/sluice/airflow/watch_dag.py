@@ -19,6 +19,7 @@ from pathlib import Path
 from airflow.sdk import DAG, CronDataIntervalTimetable
 
 from sluice.airflow.python_task import python_task
+from sluice.scheduling.run_notes import WATCH
 from sluice.scheduling.time_limits import SHORT
 from sluice.scheduling.watch import watch_in
 
@@ -38,5 +39,5 @@ def watch_dag(specs: Path) -> DAG:
         default_args={"owner": "sluice", "retries": 0, "execution_timeout": SHORT},
         tags=["sluice"],
     ) as dag:
-        python_task(watch_in(specs), task_id="watch")
+        python_task(watch_in(specs), task_id=WATCH)
     return dag

@@ -36,7 +36,9 @@ log = logging.getLogger(__name__)
 
 # A batch may have 10,000 partitions.
 _MOST_READ = 20
+_MOST_TOLD = 3
 _LONGEST_LINE = 500
+_LEFT_OUT = " …\n- … "
 
 
 def plan_summary(
@@ -108,6 +110,12 @@ def refresh_summary(stands_at: int | None, news: StateNews | None) -> Summary:
     return {"said": f"state: {news}", **news.as_dict()}
 
 
+def brief_summary(told: Sequence[str], end: str = "") -> Summary:
+    """The first lines of what a task has logged, and how that ended."""
+    shown = [*told[:_MOST_TOLD], *(["… (all in its log)"] if told[_MOST_TOLD:] else [])]
+    return {"said": "; ".join(filter(None, ["; ".join(shown)[:_LONGEST_LINE], end]))}
+
+
 def failure_summary(error: Exception) -> Summary:
     """That a task failed, and why: the first line of its error, and the last: the next move."""
     lines = [each.strip() for each in str(error).splitlines() if each.strip()]
@@ -115,10 +123,23 @@ def failure_summary(error: Exception) -> Summary:
     return {"said": f"failed: {type(error).__name__}: {' … '.join(ends)}"}
 
 
-def run_note(said: Mapping[str, str], longest: int) -> str:
-    """The lines of a run's tasks as one text, cut to so many characters."""
-    text = "\n".join(f"{task}: {line}" for task, line in said.items())
-    return text if len(text) <= longest else f"{text[: longest - 2]} …"
+def run_note(said: Mapping[str, str], longest: int, before: str = "") -> str:
+    """What a run's tasks said, a line each, as a list in Markdown, in at most so many characters.
+
+    A note of `before` stays: a run that was cleared adds what it says otherwise now. If it gets too
+    long, its middle goes.
+    """
+    lines = before.splitlines()
+    for task, line in said.items():
+        known = any(each.startswith(f"- {task}: ") for each in lines)
+        if f"- {task}: {line}" not in lines:
+            again = f"- {task}, again: {line}"
+            lines += [f"- {task}: {line}"] if not known else [again] * (again not in lines)
+    text = "\n".join(lines)
+    if len(text) <= longest:
+        return text
+    half = (longest - len(_LEFT_OUT)) // 2
+    return f"{text[:half]}{_LEFT_OUT}{text[-half:]}"
 
 
 def summarize_plan(resources: PipelineResources, work: BatchReference) -> Summary:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from sluice.errors import (
     BrokerUnavailable,
@@ -22,11 +21,12 @@ from sluice.offsets.partition_log import PartitionLog
 from sluice.offsets.quarantined import QuarantinedRecord
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import Receipt
+from sluice.offsets.resets import Reset
 from sluice.operations.state_status import StateStatus, read_state_status
-from sluice.progress.complete_until import complete_until
 from sluice.progress.interrupted import interrupted_reset
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
+from sluice.progress.moved_to_another import as_moved
 from sluice.progress.quarantine_stock import KnownStocks, QuarantineStock
 from sluice.progress.quarantined_records import Record, read_records
 from sluice.progress.resources import PipelineResources
@@ -44,8 +44,8 @@ class PipelineStatus:
     """Both lanes, each partition's lag, the losses that count; `notes` are sentences about them.
 
     `group` is the consumer group that mirrors the cursor, and `state` the state table; None where
-    the spec has none. `complete_until`: the table has all that Kafka showed before that moment.
-    `waiting` are the records in quarantine, None if that is unknown; `samples` has some of them.
+    the spec has none. `waiting` are the records in quarantine, None if that is unknown; `samples`
+    has some of them.
     """
 
     forward: LaneState
@@ -55,7 +55,6 @@ class PipelineStatus:
     group: GroupLag | None
     state: StateStatus | None
     notes: tuple[str, ...]
-    complete_until: datetime | None
     waiting: QuarantineStock | None
     samples: Mapping[QuarantinedRecord, Record]
 
@@ -66,6 +65,12 @@ class PipelineStatus:
             each for each in self.forward.receipts if str(each.batch) == str(self.forward.last)
         )
         return next(found, None)
+
+    @property
+    def opening(self) -> Reset | None:
+        """The reset that opened the generation; None for the first one."""
+        found = self.forward.history.opening
+        return as_moved(self.forward, found) if found else None
 
     @property
     def lost(self) -> int:
@@ -109,7 +114,6 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
             *([ineffective] if ineffective else []),
             *unfinished_backfill(backfill),
         ),
-        complete_until(resources, forward, state, refused=refusal is not None),
         waiting,
         {each.row: each for each in read_records(resources, shown)},
     )

@@ -104,7 +104,7 @@ def test_a_pipeline_runs_between_the_tasks_of_another_dag(orders: Deployment) ->
     assert ended(orders, run) == dict.fromkeys(ALL, "success")
     assert "orders" not in orders.client.dag_ids()
     note = orders.client.request("GET", run.path)["note"]
-    assert [line.partition(":")[0] for line in note.splitlines()] == GROUP
+    assert [line.partition(":")[0].removeprefix("- ") for line in note.splitlines()] == GROUP
     links = orders.client.request("GET", f"{run.path}/taskInstances/orders.settle/links")
     assert links["extra_links"]["Batch"].endswith("/sluice/pipelines/orders/batches/forward-1-1")
     assert links["extra_links"]["Pipeline in Kafka offsets"].endswith("/sluice/pipelines/orders")

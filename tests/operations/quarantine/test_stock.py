@@ -81,7 +81,8 @@ def test_what_is_dropped_waits_no_more(trips: Installed) -> None:
 def test_a_fleet_reads_a_table_again_only_once_it_has_changed(trips: Installed) -> None:
     fleet = find_fleet(trips.environment)
     (first,), (second,) = fleet.read(), fleet.read()
-    assert first.progress and second.progress
+    assert first.progress
+    assert second.progress
     assert second.progress.waiting is first.progress.waiting
     send(trips, CUT)
     (third,) = fleet.read()

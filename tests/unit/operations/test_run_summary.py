@@ -21,6 +21,7 @@ from sluice.offsets.losses import Loss
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.receipts import GapCount, PartitionCount, Receipt, receipt_without_gaps
 from sluice.operations.run_summary import (
+    brief_summary,
     failure_summary,
     ingest_summary,
     plan_summary,
@@ -119,8 +120,45 @@ def test_a_failure_is_told_by_its_first_line_and_the_next_move() -> None:
 
 
 def test_a_note_fits_into_its_column() -> None:
-    assert run_note({"plan": "a", "settle": "b"}, 1000) == "plan: a\nsettle: b"
-    assert len(run_note({"plan": "a" * 5000}, 1000)) == 1000
+    assert run_note({"plan": "a", "settle": "b"}, 1000) == "- plan: a\n- settle: b"
+    assert 990 < len(run_note({"plan": "a" * 5000}, 1000)) <= 1000
+
+
+def test_a_run_that_was_cleared_keeps_what_it_did_and_adds_what_it_did_then() -> None:
+    failed = run_note({"plan": "[0, 9)", "ingest": "failed: too many"}, 1000)
+    mended = run_note({"plan": "[0, 9)", "ingest": "done", "settle": "9 records"}, 1000, failed)
+    assert mended.splitlines() == [
+        "- plan: [0, 9)",
+        "- ingest: failed: too many",
+        "- ingest, again: done",
+        "- settle: 9 records",
+    ]
+    nothing = {"plan": "nothing new", "settle": "nothing to settle"}
+    once, twice = (
+        run_note(nothing, 1000, note) for note in (mended, run_note(nothing, 1000, mended))
+    )
+    assert once == twice
+    assert once.splitlines()[4:] == [
+        "- plan, again: nothing new",
+        "- settle, again: nothing to settle",
+    ]
+
+
+def test_a_long_note_keeps_its_beginning_and_its_end() -> None:
+    note = ""
+    for number in range(40):
+        note = run_note({"plan": f"[{number}, 9) {'x' * 200}", "settle": str(number)}, 1000, note)
+    assert len(note) <= 1000
+    assert note.startswith("- plan: [0, 9)")
+    assert note.endswith("- settle, again: 39")
+
+
+def test_what_was_told_at_length_is_brief_in_a_note() -> None:
+    lines = [f"flights[{number}]: 9 → 0" for number in range(200)]
+    said = brief_summary(lines, "flights: preview 2-41-9f; nothing was changed")["said"]
+    assert said.startswith("flights[0]: 9 → 0; flights[1]: 9 → 0; flights[2]: 9 → 0; … (all in")
+    assert said.endswith("; flights: preview 2-41-9f; nothing was changed")
+    assert brief_summary((), "done") == {"said": "done"}
 
 
 @pytest.fixture

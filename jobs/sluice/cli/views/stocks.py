@@ -36,7 +36,8 @@ def stock_lines(pipeline: str, stock: QuarantineStock | None, samples: Samples) 
     more = len(stock.reasons) - _SHOWN
     rest = f"{format_count(more, 'more reason')}; " if more > 0 else ""
     listed = Move("quarantine list", (pipeline,))
-    replay, drop = (Move(f"quarantine {each}", (pipeline, "--all")) for each in ("replay", "drop"))
+    replay = Move("quarantine replay", (pipeline, "--all"))
+    drop = Move("quarantine drop", (pipeline, "--all"))
     yield f"  {rest}`{listed}` shows all; `{replay}` reads them again; `{drop}` gives them up."
 
 
