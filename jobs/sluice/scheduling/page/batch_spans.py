@@ -38,17 +38,13 @@ def begun(batches: Sequence[TimedBatch]) -> Mapping[str, datetime]:
     return found
 
 
-def batch_spans(batches: Sequence[TimedBatch], now: datetime) -> Plot:
+def batch_spans(batches: Sequence[TimedBatch], axis: TimeAxis) -> Plot:
     """The batches as spans over time, a row for each lane that has any."""
     starts = begun(batches)
     known = [each for each in batches if str(each.batch) in starts or each.landed]
     title = "Batches over time"
     if not known:
         return Plot(title, f"{title}: none")
-    ends = [each.landed or now for each in known] + [
-        each.settled.at for each in known if each.settled
-    ]
-    axis = TimeAxis.over([*starts.values(), *ends])
     lanes: list[Lane] = [
         lane
         for lane in ("forward", "backfill")
@@ -57,13 +53,12 @@ def batch_spans(batches: Sequence[TimedBatch], now: datetime) -> Plot:
     boxes = [
         box
         for each in known
-        for box in _boxes(each, starts, axis, now, _row(lanes, each.batch.sequence.lane))
+        for box in _boxes(each, starts, axis, _row(lanes, each.batch.sequence.lane))
     ]
     kinds = {each.kind for each in boxes}
     return Plot(
         title,
-        f"{_told(known)}; from {axis.told}",
-        axis.ticks,
+        _told(known),
         boxes=tuple(boxes),
         keys=tuple(each for each in _KEYS if each[0] in kinds),
         rows=tuple(lanes),
@@ -80,13 +75,12 @@ def _boxes(
     each: TimedBatch,
     starts: Mapping[str, datetime],
     axis: TimeAxis,
-    now: datetime,
     row: tuple[float, float],
 ) -> list[Box]:
     settled = each.settled.at if each.settled else None
     landed = each.landed or settled
-    start = starts.get(str(each.batch)) or landed or now
-    spans = [(_kind(each), start, landed or now)]
+    start = starts.get(str(each.batch)) or landed or axis.end
+    spans = [(_kind(each), start, landed or axis.end)]
     if landed and settled and not each.undone:
         spans.append(("settling", landed, settled))
     label = _label(each, start)

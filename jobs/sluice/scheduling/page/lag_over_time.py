@@ -44,17 +44,15 @@ def lag_points(batches: Sequence[TimedBatch], now: LagPoint | None = None) -> li
     return [*found, *([now] if now and all(each.at < now.at for each in found) else [])]
 
 
-def lag_plot(points: Sequence[LagPoint]) -> Plot:
+def lag_plot(points: Sequence[LagPoint], axis: TimeAxis) -> Plot:
     """The lag over time; between two moments that are known, the line is straight."""
     title = "Lag"
     if len(points) < 2:
         return Plot(title, "Lag over time: not known before the first batch")
-    axis = TimeAxis.over([each.at for each in points])
     largest = max(points, key=lambda each: each.offsets)
     return Plot(
         title,
-        f"{_told(points)}; from {axis.told}",
-        axis.ticks,
+        _told(points),
         format_count(largest.offsets, "offset"),
         (_line(points, axis),),
     )

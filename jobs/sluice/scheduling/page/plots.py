@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sluice.scheduling.page.time_axis import Tick
-
 BOTTOM = 100.0
 # Free above the highest value, so that its line is seen.
 _TOP = 4.0
@@ -48,7 +46,6 @@ class Plot:
 
     title: str
     summary: str
-    ticks: tuple[Tick, ...] = ()
     top: str = ""
     lines: tuple[Line, ...] = ()
     boxes: tuple[Box, ...] = ()

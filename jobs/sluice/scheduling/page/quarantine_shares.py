@@ -19,7 +19,9 @@ _WIDTH = 1.0
 _OTHERS, _GONE = "reason-other", "reason-gone"
 
 
-def quarantine_plot(batches: Sequence[TimedBatch], groups: Sequence[ErrorGroup]) -> Plot:
+def quarantine_plot(
+    batches: Sequence[TimedBatch], groups: Sequence[ErrorGroup], axis: TimeAxis
+) -> Plot:
     """Each batch's share over time, stacked by the reasons of the records that wait still."""
     title = "Share in quarantine"
     found = [(e.landed, e.receipt) for e in batches if e.landed and e.receipt]
@@ -27,7 +29,6 @@ def quarantine_plot(batches: Sequence[TimedBatch], groups: Sequence[ErrorGroup])
     largest = max((share for _, _, share in shares), default=0.0)
     if not largest:
         return Plot(title, f"{title}: none of {format_count(len(found), 'batch', 'batches')}")
-    axis = TimeAxis.over([at for at, _ in found])
     waiting = _by_batch(groups)
     boxes = [
         box
@@ -43,8 +44,7 @@ def quarantine_plot(batches: Sequence[TimedBatch], groups: Sequence[ErrorGroup])
     return Plot(
         title,
         f"{title} of {format_count(len(found), 'batch', 'batches')}, by reason: at most"
-        f" {share:.3%} ({most.batch}), {format_count(total, 'record')} in all; from {axis.told}",
-        axis.ticks,
+        f" {share:.3%} ({most.batch}), {format_count(total, 'record')} in all",
         f"{share:.3%}",
         boxes=tuple(boxes),
         keys=tuple(each for each in _keys(groups) if each[0] in kinds),

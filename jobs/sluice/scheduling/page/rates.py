@@ -67,12 +67,8 @@ def rates_out(batches: Sequence[TimedBatch]) -> list[Rate]:
     ]
 
 
-def rate_plots(arriving: Sequence[Rate], landing: Sequence[Rate]) -> list[Plot]:
-    """Both over the same time: what comes in as a line, each batch as a bar."""
-    known = [*arriving, *landing]
-    if not known:
-        return []
-    axis = TimeAxis.over([at for each in known for at in (each.since, each.until)])
+def rate_plots(arriving: Sequence[Rate], landing: Sequence[Rate], axis: TimeAxis) -> list[Plot]:
+    """What comes in as a line, each batch as a bar."""
     found = []
     if arriving:
         most = max(each.per_second for each in arriving)
@@ -82,8 +78,7 @@ def rate_plots(arriving: Sequence[Rate], landing: Sequence[Rate]) -> list[Plot]:
         found.append(
             Plot(
                 "Offsets in per second",
-                f"Offsets in per second, from plan to plan: {told}; from {axis.told}",
-                axis.ticks,
+                f"Offsets in per second, from plan to plan: {told}",
                 told_rate(most),
                 (step_line(points),),
             )
@@ -104,8 +99,7 @@ def _landing_plot(landing: Sequence[Rate], axis: TimeAxis) -> Plot:
     told = f"at most {told_rate(most)}, last {told_rate(landing[-1].per_second)}"
     return Plot(
         "Records out per second",
-        f"Records out per second, of batches while they were read: {told}; from {axis.told}",
-        axis.ticks,
+        f"Records out per second, of batches while they were read: {told}",
         told_rate(most),
         boxes=tuple(boxes),
     )
