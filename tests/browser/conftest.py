@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 # A viewer who may read the DAG of its own name only (worlds/rights.py).
 CLERK = "orders"
+# So many records of each batch are no JSON.
+BAD = 3
 # A viewer who may read no pipeline's DAG.
 GUEST = "guest"
 USERS = {
@@ -64,12 +66,18 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     dead = {"bootstrap.servers": f"127.0.0.1:{free_port()}"}
     environment = {
         **JAVA_TUNING,
-        "PYTHONPATH": str(ROOT),
+        # This checkout's page, wherever the virtual environment's own is.
+        "PYTHONPATH": f"{ROOT / 'jobs'}{os.pathsep}{ROOT}",
         "AIRFLOW_CONN_KAFKA_DEAD": json.dumps({"conn_type": "kafka", "extra": dead}),
     }
     specs: dict[str, dict[str, object]] = {
-        CLERK: {"description": HOSTILE, "alerts": {"max_silence": "PT1S"}},
-        "dead": {"kafka": "kafka_dead"},
+        CLERK: {
+            "description": "Orders of the shop",
+            "alerts": {"max_silence": "PT1S"},
+            "format": {"type": "json", "schema": "number BIGINT, note STRING"},
+            "quarantine": {"max_ratio": 0.1},
+        },
+        "dead": {"kafka": "kafka_dead", "description": HOSTILE},
     }
     folder = tmp_path_factory.mktemp("airflow")
     with deployed(folder, specs, environment=environment, settings=USERS) as made:
@@ -77,7 +85,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         orders.unpause()
         (orders.specs / "broken.yaml").write_text("version: 2\n", encoding="utf-8")
         for records in (300, 120):
-            orders.produce(records)
+            orders.produce(records - BAD)
+            orders.produce_malformed(BAD)
             orders.run()
         _reset(orders)
         orders.run()

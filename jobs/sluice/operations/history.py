@@ -98,7 +98,11 @@ class PipelineHistory:
 
 def read_history(resources: PipelineResources, newest: int) -> PipelineHistory:
     """The newest of each kind, at most `newest`. Does not contact Kafka."""
-    lane = read_unchecked(resources)
+    return history_of(resources, read_unchecked(resources), newest)
+
+
+def history_of(resources: PipelineResources, lane: LaneState, newest: int) -> PipelineHistory:
+    """The same, of a state that was read before."""
     losses = loss_events(losses_that_count(lane))
     return PipelineHistory(
         tuple(newest_batches(lane, newest)),

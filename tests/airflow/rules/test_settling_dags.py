@@ -28,7 +28,9 @@ def database(monkeypatch):
     sessions = scoped_session(sessionmaker(engine))
     monkeypatch.setattr(settings, "Session", sessions)
 
-    def stored(dags: dict[str, str], table: str, stale: tuple[str, ...] = ()) -> None:
+    def stored(
+        dags: dict[str, str], table: str, stale: tuple[str, ...] = (), on: tuple[str, ...] = ()
+    ) -> None:
         with Session(engine) as session:
             session.merge(DagBundleModel(name="dags-folder"))
             asset = AssetModel(name=asset_name(table), uri=f"file:///{table}")
@@ -36,7 +38,14 @@ def database(monkeypatch):
             session.flush()
             for dag_id, task_id in dags.items():
                 is_stale = dag_id in stale
-                session.merge(DagModel(dag_id=dag_id, bundle_name="dags-folder", is_stale=is_stale))
+                session.merge(
+                    DagModel(
+                        dag_id=dag_id,
+                        bundle_name="dags-folder",
+                        is_stale=is_stale,
+                        is_paused=dag_id not in on,
+                    )
+                )
                 session.flush()
                 session.add(
                     TaskOutletAssetReference(asset_id=asset.id, dag_id=dag_id, task_id=task_id)
@@ -75,3 +84,14 @@ def test_the_page_of_a_dag_is_that_of_its_pipeline(database):
     assert set(pipelines_named("both", dags)) == {"returns", "trips"}
     assert pipelines_named("returns", dags) == {"returns": SettlingDag("returns")}
     assert pipelines_named("another", dags) == {}
+
+
+def test_a_dag_that_is_paused_is_known_as_such(database):
+    database({"orders": "settle", "a_team": "orders.settle"}, table="orders", on=("a_team",))
+    found = settling_dags([spec("orders"), spec("returns")])
+    assert [(e.dag_id, e.is_paused) for e in found["orders"]] == [
+        ("orders", True),
+        ("a_team", False),
+    ]
+    assert not found["returns"][0].is_paused, "Airflow knows none"
+    assert found["orders"][0].is_own("orders")

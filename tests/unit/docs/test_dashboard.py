@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import combinations
 from typing import Any
 
@@ -42,3 +43,20 @@ def test_every_panel_asks_the_chosen_prometheus_about_the_chosen_pipelines() -> 
     for target in (each for panel in PANELS for each in panel["targets"]):
         assert target["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
         assert '{pipeline=~"$pipeline"}' in target["expr"]
+
+
+def test_the_page_lists_each_panel_in_order_with_the_metrics_that_it_shows() -> None:
+    page = (FOLDER.parent / "metrics.md").read_text(encoding="utf-8")
+    table = page.partition("| panel of the dashboard |")[2]
+    listed = {
+        cells[1].strip(): set(re.findall(r"`(\w+)`", cells[3]))
+        for cells in (line.split("|") for line in table.splitlines()[2:] if line.startswith("|"))
+    }
+    shown = {
+        panel["title"]: {
+            name for each in panel["targets"] for name in re.findall(r"sluice_\w+", each["expr"])
+        }
+        for panel in PANELS
+    }
+    assert list(listed) == list(shown)
+    assert listed == shown

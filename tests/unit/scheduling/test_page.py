@@ -14,11 +14,14 @@ import pytest
 from sluice.errors import BrokerUnavailable, SettingsError
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.lag import Lag
+from sluice.offsets.origin import Origin
+from sluice.offsets.receipts import receipt_without_gaps
+from sluice.operations.history import SettledBatch
 from sluice.operations.overview.overview import Condition, Overview, Progress, worst_first
 from sluice.scheduling.page.charts import HEIGHT, WIDTH, Value, chart
 from sluice.scheduling.page.clusters import Clusters, WatchedCluster, next_cluster
 from sluice.scheduling.page.polled import Polled, Seen
-from sluice.scheduling.page.rereading import Held, held_of, reset_conf
+from sluice.scheduling.page.rereading import Held, held_of, reset_conf, window_conf
 from sluice.scheduling.page.rows import Row, aged, row_of, staleness, unread
 from sluice.scheduling.page.watch import AT_ONCE, Watch
 from sluice.tables.warehouse import Warehouse
@@ -158,10 +161,10 @@ def test_who_asks_for_many_batches_keeps_few_threads_and_no_outlook() -> None:
     seen = [watch.batch("trips", sequence, number) for number in range(1, 50)]
     assert {each.value for each in seen} == {None}
     assert threading.active_count() - before <= AT_ONCE + 1
-    watch.history("trips")
+    watch.timeline("trips")
     release.set()
     told = "trips: no spec of this deployment names it any more."
-    look_until(lambda: watch.history("trips"), lambda seen: seen.problem == told)
+    look_until(lambda: watch.timeline("trips"), lambda seen: seen.problem == told)
 
 
 @pytest.fixture
@@ -227,3 +230,26 @@ def test_of_a_batch_counts_what_kafka_still_holds() -> None:
     assert held_of(found, {partition(): lag(50, 30, log_start=15)}) == Held(5, 20)
     assert held_of(found, {}) == Held(None, None)
     assert reset_conf(found)["positions"] == ["flights[0]=10"]
+
+
+def test_the_window_that_is_proposed_is_the_last_batchs_own() -> None:
+    """From the plan before to its own plan, in whole minutes."""
+    second = timedelta(seconds=1)
+    plans = [NOW - timedelta(minutes=20) - second, NOW + second]
+    batches = [settled(number, at) for number, at in enumerate(plans, 1)]
+    assert window_conf(batches, NOW) == {
+        "dry_run": True,
+        "reprocess_from": "2026-11-24T11:39:00Z",
+        "reprocess_to": "2026-11-24T12:01:00Z",
+    }
+    alone = window_conf(batches[:1], NOW)
+    assert (alone["reprocess_from"], alone["reprocess_to"]) == (
+        "2026-11-24T10:39:00Z",
+        "2026-11-24T11:40:00Z",
+    )
+    assert window_conf([], NOW)["reprocess_from"] == "2026-11-24T11:00:00Z"
+
+
+def settled(number: int, at: datetime) -> SettledBatch:
+    receipt = receipt_without_gaps(batch(offsets(0, 9), number=number), number)
+    return SettledBatch(receipt, False, Origin("run", "airflow:x", at))

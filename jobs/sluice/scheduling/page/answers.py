@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,20 +12,25 @@ from fastapi import Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sluice.offsets.lag import Lag, loss_told
-from sluice.offsets.quantities import format_ranges
-from sluice.operations.history import KnownBatch, PipelineHistory
-from sluice.operations.overview.overview import totals, worst_first
+from sluice.offsets.quantities import format_count, format_ranges, named
+from sluice.operations.history import KnownBatch
+from sluice.operations.overview.overview import totals
+from sluice.operations.quarantine.listing import QuarantineListing
+from sluice.operations.timeline import PipelineTimeline
 from sluice.scheduling.page import words
 from sluice.scheduling.page.batch_charts import batch_charts, gaps_by_kind
+from sluice.scheduling.page.choices import TITLES, Choice, shared_reasons
+from sluice.scheduling.page.lag_over_time import spark
+from sluice.scheduling.page.lag_series import Points
 from sluice.scheduling.page.links import Links
+from sluice.scheduling.page.partition_bars import partition_bars
+from sluice.scheduling.page.pictures import now_of, pictures
 from sluice.scheduling.page.polled import Seen
-from sluice.scheduling.page.rereading import held_of, reread_conf, reset_conf
+from sluice.scheduling.page.rereading import held_of, reread_conf, reset_conf, window_conf
 from sluice.scheduling.page.rows import Row
 from sluice.scheduling.page.settling_dags import SettlingDag
+from sluice.scheduling.page.waiting_records import waiting_records
 from sluice.scheduling.page.watch import NEWEST, AllRows
-
-# With more pipelines, only the worst; all of them are one click away.
-_FIRST = 100
 
 
 def _waiting(lags: Sequence[Lag]) -> list[str]:
@@ -44,10 +49,13 @@ _TEMPLATES.filters |= {
     "count": words.count,
     "duration": words.duration,
     "moment": words.moment,
+    "short": words.short,
     "share": words.share,
     "ranges": format_ranges,
+    "of": format_count,
     "waiting": _waiting,
     "loss": loss_told,
+    "named": lambda found: named(list(map(str, found))),
     "json": lambda value: json.dumps(value, indent=2),
 }
 
@@ -58,35 +66,69 @@ class Answers:
     def __init__(self, links: Links) -> None:
         self._links = links
 
-    def overview(self, found: AllRows, rows: Sequence[Row], state: str, every: bool) -> Response:
-        """All pipelines that the user may see; those of one state, if it is named."""
-        wanted = worst_first(row for row in rows if state in ("", row.condition.value))
-        shown = wanted if every else wanted[:_FIRST]
+    def overview(
+        self,
+        found: AllRows,
+        rows: Sequence[Row],
+        choice: Choice,
+        shown: tuple[Sequence[Row], int],
+        series: tuple[Mapping[str, Points], bool],
+    ) -> Response:
+        """All pipelines that the user may see: of `rows` those `shown`, and how many more.
+
+        `series` is the lag over time that is known, and whether more of it is being read.
+        """
+        (listed, more), (points, due) = shown, series
+        shared = shared_reasons(listed)
         return self._page(
             "overview",
-            rows=shown,
-            more=len(wanted) - len(shown),
+            rows=listed,
+            more=more,
             totals=totals(rows),
             all=len(rows),
-            chosen=state,
+            choice=choice,
+            columns=TITLES,
+            titles=dict(TITLES),
+            shared=shared,
+            said={each.reason for each in shared},
+            sparks={
+                row.name: spark([*points[row.name], *now_of(row)])
+                for row in listed
+                if row.name in points
+            },
             problem=found.problem,
             refused=found.refused,
             again=not found.settled,
+            later=found.settled and due,
         )
 
-    def pipeline(self, row: Row, dag: SettlingDag, seen: Seen[PipelineHistory]) -> Response:
+    def pipeline(
+        self,
+        row: Row,
+        dag: SettlingDag,
+        seen: Seen[PipelineTimeline],
+        quarantine: Seen[QuarantineListing],
+    ) -> Response:
         """One pipeline: partitions, batches, gaps, losses, resets; its runs are those of `dag`."""
-        batches = seen.value.batches if seen.value else ()
+        known = seen.value.history.batches if seen.value else ()
+        lags = row.told.lags if row.told else ()
+        unread = any(each.value is None and not each.problem for each in (seen, quarantine))
         return self._page(
             "pipeline",
             row=row,
             dag=dag,
-            lags=row.told.lags if row.told else (),
+            lags=lags,
+            bars=partition_bars(lags),
             seen=seen,
+            history=seen.value.history if seen.value else None,
             newest=NEWEST,
-            charts=batch_charts(batches),
-            gaps=gaps_by_kind(batches),
-            again=row.waiting or (seen.value is None and not seen.problem),
+            pictures=pictures(row, seen.value, quarantine.value, datetime.now(UTC)),
+            charts=batch_charts(known),
+            gaps=gaps_by_kind(known),
+            quarantine=quarantine,
+            waiting=waiting_records(row.name, quarantine.value) if quarantine.value else None,
+            window=window_conf(known, datetime.now(UTC)),
+            again=row.waiting or unread,
         )
 
     def outlook(self, row: Row, dag: SettlingDag, seen: Seen[list[str]]) -> Response:
@@ -109,15 +151,16 @@ class Answers:
             found=found,
             held=held_of(found.batch, lags) if found else None,
             reread=reread_conf(name),
-            reset=reset_conf(found.batch) if found else None,
+            reset=reset_conf(found.batch) if found and found.committed else None,
             again=found is None and not seen.problem,
         )
 
-    def problem(self, status: int, told: str) -> Response:
-        """Why there is nothing to see."""
-        return self._page("problem", status, told=told, status=status, again=False)
+    def problem(self, status: int, told: str, login: str = "") -> Response:
+        """Why there is nothing to see; with the address of the login where that helps."""
+        return self._page("problem", status, told=told, status=status, login=login, again=False)
 
     def _page(self, template: str, status_code: int = 200, **values: Any) -> Response:
+        values = {"later": False, **values}
         text = _TEMPLATES.get_template(f"{template}.html").render(
             links=self._links, now=datetime.now(UTC), **values
         )

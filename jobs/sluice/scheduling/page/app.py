@@ -6,7 +6,7 @@ Every answer has the same strict headers; a stranger gets 401 wherever they ask,
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -18,9 +18,10 @@ from sluice.offsets.notation import parse_batch
 from sluice.operations.overview.overview import Condition
 from sluice.scheduling.page.access import readable, require_readable, signed_in
 from sluice.scheduling.page.answers import Answers
+from sluice.scheduling.page.choices import COLUMNS, Choice
 from sluice.scheduling.page.clusters import deployed_clusters
 from sluice.scheduling.page.links import Links
-from sluice.scheduling.page.rows import Row
+from sluice.scheduling.page.rows import Row, with_pause
 from sluice.scheduling.page.settling_dags import SettlingDag, pipelines_named, settling_dags
 from sluice.scheduling.page.watch import Watch
 
@@ -28,12 +29,16 @@ log = logging.getLogger(__name__)
 
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self';"
-    " img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+    " img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-_STATIC: Mapping[str, str] = {"page.css": "text/css", "page.js": "text/javascript"}
+_STATIC: Mapping[str, str] = {
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "theme.js": "text/javascript",
+}
 _FOLDER = Path(__file__).with_name("static")
 
 Next = Callable[[Request], Awaitable[Response]]
@@ -57,7 +62,9 @@ async def _guard(request: Request, go_on: Next) -> Response:
     """Strangers first; then other methods than GET; then the route, whatever becomes of it."""
     user = await signed_in(request)
     if user is None:
-        answer = _answers(request).problem(401, "Sign in to Airflow first.")
+        asked = f"{request.url.path}?{request.url.query}".removesuffix("?")
+        login = _links(request).login(asked)
+        answer = _answers(request).problem(401, "Sign in to Airflow first.", login)
         answer.headers["WWW-Authenticate"] = "Bearer"
     elif request.method != "GET":
         answer = _answers(request).problem(405, "This page only shows: it answers GET.")
@@ -84,8 +91,12 @@ async def _refused(request: Request, problem: Exception) -> Response:
 
 
 def _answers(request: Request) -> Answers:
+    return Answers(_links(request))
+
+
+def _links(request: Request) -> Links:
     # Airflow mounts the app: its root path is Airflow's own, and the prefix of the page.
-    return Answers(Links(request.scope.get("root_path", "").removesuffix("/sluice")))
+    return Links(request.scope.get("root_path", "").removesuffix("/sluice"))
 
 
 def _row(request: Request, name: str) -> Row:
@@ -100,8 +111,7 @@ def _row(request: Request, name: str) -> Row:
     named = pipelines_named(name, dags)
     if len(named) == 1:
         ((pipeline, request.state.dag),) = named.items()
-        row: Row = found.by_name[pipeline]
-        return row
+        return _in_airflow(found.by_name[pipeline], dags[pipeline])
     if named:
         raise HTTPException(404, f"{name} has several pipelines: {', '.join(sorted(named))}.")
     if not found.known:
@@ -113,26 +123,40 @@ def _row(request: Request, name: str) -> Row:
 Shown = Annotated[Row, Depends(_row)]
 
 
-def _overview(request: Request, state: str = "", every: bool = False) -> Response:
-    found = request.app.state.watch.rows()
+def _in_airflow(row: Row, dags: Sequence[SettlingDag]) -> Row:
+    return with_pause(row, dags[0].dag_id) if all(each.is_paused for each in dags) else row
+
+
+def _overview(
+    request: Request, state: str = "", every: bool = False, name: str = "", sort: str = ""
+) -> Response:
+    watch: Watch = request.app.state.watch
+    found, choice = watch.rows(), Choice(state, name, sort, every)
+    if not choice.is_known:
+        states, columns = ", ".join(Condition), ", ".join(COLUMNS)
+        told = f"found state {state!r} and sort {sort!r}"
+        raise HTTPException(
+            404, f"Expected a state of {states}, and a column of {columns}, or -lag; {told}."
+        )
     mine = readable(request.state.reader)
     dags = settling_dags(row.spec for row in found.by_name.values())
     rows = [
-        row
+        _in_airflow(row, dags[name])
         for name, row in found.by_name.items()
         if any(each.dag_id in mine for each in dags[name])
     ]
     if found.by_name and not rows:
         raise HTTPException(403, "Your role in Airflow may read no pipeline's DAG.")
-    if state not in ("", *Condition):
-        known = ", ".join(Condition)
-        raise HTTPException(404, f"state: expected one of {known}, found {state!r}.")
-    return _answers(request).overview(found, rows, state, every)
+    shown = choice.of(rows)
+    # The first readings go first.
+    series = watch.lag_series(shown[0] if found.settled else ())
+    return _answers(request).overview(found, rows, choice, shown, series)
 
 
 def _pipeline(request: Request, row: Shown) -> Response:
-    seen = request.app.state.watch.history(row.name)
-    return _answers(request).pipeline(row, request.state.dag, seen)
+    watch: Watch = request.app.state.watch
+    seen, quarantine = watch.timeline(row.name), watch.quarantine(row.name)
+    return _answers(request).pipeline(row, request.state.dag, seen, quarantine)
 
 
 def _outlook(request: Request, row: Shown) -> Response:

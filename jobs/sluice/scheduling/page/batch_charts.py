@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from sluice.offsets.quantities import format_count, format_duration
-from sluice.offsets.receipts import GapCount, Receipt
+from sluice.offsets.receipts import GapCount
 from sluice.operations.history import SettledBatch
 from sluice.scheduling.page.charts import Chart, Value, chart
 
 
 def batch_charts(batches: Sequence[SettledBatch]) -> list[Chart]:
-    """Records, duration and the lag that was left, of each batch; the newest on the right."""
-    forward = [each for each in batches if each.receipt.batch.sequence.lane == "forward"]
+    """Records and duration of each batch; the newest on the right."""
     return [
         chart("Records", [_records(each) for each in batches]),
         chart("Duration", [_took(each) for each in batches]),
-        chart("Lag left when planned", [_left(each) for each in forward]),
     ]
 
 
@@ -25,12 +23,6 @@ def gaps_by_kind(batches: Sequence[SettledBatch]) -> GapCount:
     """The offsets without a row of all these batches, by kind."""
     lines = (line.gaps for each in batches for line in each.receipt.counted)
     return sum(lines, start=GapCount())
-
-
-def lag_left(receipt: Receipt) -> int:
-    """Offsets that Kafka showed beyond the batch when it was planned."""
-    ranges = (line.planned for line in receipt.counted)
-    return sum(max(0, each.last_stable_offset - each.offsets.end) for each in ranges)
 
 
 def _records(each: SettledBatch) -> Value:
@@ -43,8 +35,3 @@ def _took(each: SettledBatch) -> Value:
     if took is None:
         return Value(str(each.receipt.batch), None, "unknown")
     return Value(str(each.receipt.batch), took.total_seconds(), format_duration(took))
-
-
-def _left(each: SettledBatch) -> Value:
-    left = lag_left(each.receipt)
-    return Value(str(each.receipt.batch), left, format_count(left, "offset"))

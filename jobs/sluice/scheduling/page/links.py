@@ -42,6 +42,10 @@ class Links:
         """Airflow's own start page."""
         return f"{self.root}/"
 
+    def login(self, wanted: str) -> str:
+        """Airflow's login, which leads on to what was wanted."""
+        return f"{self.root}/api/v2/auth/login?next={_part(wanted)}"
+
     def dag(self, dag_id: str) -> str:
         """A DAG in Airflow; its button Trigger opens the form."""
         return f"{self.root}/dags/{_part(dag_id)}"

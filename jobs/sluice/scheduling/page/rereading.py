@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from sluice.offsets.batches import Batch
 from sluice.offsets.lag import Lag
 from sluice.offsets.ranges import TopicPartition
+from sluice.operations.history import SettledBatch
 from sluice.positions.names import TARGETS, TO_OFFSETS
 
 
@@ -41,6 +43,32 @@ def held_of(batch: Batch, lags: Mapping[TopicPartition, Lag]) -> Held:
 def reread_conf(batch: str) -> dict[str, object]:
     """The parameters of the pipeline's DAG that show what reading a batch again would do."""
     return {"dry_run": True, "reprocess_batches": [batch]}
+
+
+def window_conf(batches: Sequence[SettledBatch], now: datetime) -> dict[str, object]:
+    """The parameters that show what reading the time window of the last batch would do.
+
+    From the plan before to the batch's own plan, in whole minutes; the last hour before any batch.
+    """
+    plans = sorted(
+        {
+            each.planned.at
+            for each in batches
+            if each.planned and each.receipt.batch.sequence.lane == "forward"
+        }
+    )
+    until = plans[-1] if plans else now
+    since = plans[-2] if len(plans) > 1 else until - timedelta(hours=1)
+    end = until.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    return {
+        "dry_run": True,
+        "reprocess_from": _minute(since.replace(second=0, microsecond=0)),
+        "reprocess_to": _minute(end),
+    }
+
+
+def _minute(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def reset_conf(batch: Batch) -> dict[str, object]:

@@ -40,7 +40,8 @@ class Row:
     """A pipeline. `told` may be older than the rest: where Kafka is silent, it is the last known.
 
     `read` is None where nothing was read yet; `reason` then says why. `waiting`: for a reading that
-    has begun, and without which nothing is known of the present.
+    has begun, and without which nothing is known of the present. `paused`: a DAG with its tasks, if
+    all of them are paused, so that Airflow starts no run by itself.
     """
 
     spec: PipelineSpec
@@ -52,6 +53,7 @@ class Row:
     quarantined: float | None = None
     breaches: tuple[str, ...] = ()
     waiting: bool = False
+    paused: str = ""
 
     @property
     def name(self) -> str:
@@ -67,6 +69,22 @@ class Row:
     def outdated(self) -> bool:
         """Whether Kafka did not answer at the last reading, so that its former answer is shown."""
         return self.told is not None and self.told.at != self.read
+
+    @property
+    def topics(self) -> str:
+        """The topics that the spec names; of several, the first and how many more."""
+        found = self.spec.topics
+        if not found:
+            return f"/{self.spec.topic_pattern}/"
+        return found[0] if len(found) == 1 else f"{found[0]} and {len(found) - 1:,} more"
+
+    @property
+    def never_ran(self) -> bool:
+        """Whether nothing was ever planned."""
+        progress = self.progress
+        return progress is not None and not (
+            self.last or progress.unfinished or progress.unsettled or progress.generation > 1
+        )
 
 
 def row_of(found: Overview, before: Row | None) -> Row:
@@ -92,6 +110,14 @@ def row_of(found: Overview, before: Row | None) -> Row:
 def unread(spec: PipelineSpec, why: str, waiting: bool) -> Row:
     """The row of a pipeline that was not read yet."""
     return Row(spec, Condition.UNKNOWN, why, waiting=waiting)
+
+
+def with_pause(row: Row, dag_id: str) -> Row:
+    """The row of a pipeline whose DAGs are paused: that is why it is behind, if it is."""
+    if row.condition is not Condition.BEHIND:
+        return replace(row, paused=dag_id)
+    why = "The DAG is paused: no run reads what is new, until it is switched on in Airflow."
+    return replace(row, paused=dag_id, reason=why)
 
 
 def aged(row: Row, seen: Seen[Mapping[str, Row]], now: datetime) -> Row:

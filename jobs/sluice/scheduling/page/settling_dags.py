@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from airflow.models.asset import AssetModel, TaskOutletAssetReference
 from airflow.models.dag import DagModel
@@ -16,10 +16,14 @@ from sluice.spec_file.pipeline_spec import PipelineSpec
 
 @dataclass(frozen=True)
 class SettlingDag:
-    """A DAG, and what comes before the ids of the pipeline's tasks in it: a group and a dot."""
+    """A DAG, and what comes before the ids of the pipeline's tasks in it: a group and a dot.
+
+    `is_paused`: Airflow starts no run of it by itself.
+    """
 
     dag_id: str
     group: str = ""
+    is_paused: bool = field(default=False, compare=False)
 
     def is_own(self, pipeline: str) -> bool:
         """Whether it is the pipeline's own DAG, which has the form to read again."""
@@ -33,7 +37,12 @@ def settling_dags(specs: Iterable[PipelineSpec]) -> Mapping[str, tuple[SettlingD
     """
     pipelines = {asset_name(spec.table): spec.pipeline for spec in specs}
     known = (
-        select(AssetModel.name, TaskOutletAssetReference.dag_id, TaskOutletAssetReference.task_id)
+        select(
+            AssetModel.name,
+            TaskOutletAssetReference.dag_id,
+            TaskOutletAssetReference.task_id,
+            DagModel.is_paused,
+        )
         .join(AssetModel, AssetModel.id == TaskOutletAssetReference.asset_id)
         .join(DagModel, DagModel.dag_id == TaskOutletAssetReference.dag_id)
         .where(AssetModel.name.startswith(asset_name("")), ~DagModel.is_stale)
@@ -41,10 +50,10 @@ def settling_dags(specs: Iterable[PipelineSpec]) -> Mapping[str, tuple[SettlingD
     )
     found: dict[str, set[SettlingDag]] = {each: set() for each in pipelines.values()}
     with create_session() as session:
-        for name, dag_id, task_id in session.execute(known):
+        for name, dag_id, task_id, is_paused in session.execute(known):
             group, dot, _ = task_id.rpartition(".")
             if name in pipelines:
-                found[pipelines[name]].add(SettlingDag(dag_id, f"{group}{dot}"))
+                found[pipelines[name]].add(SettlingDag(dag_id, f"{group}{dot}", is_paused))
     return {
         pipeline: tuple(
             sorted(dags, key=lambda dag: (not dag.is_own(pipeline), dag.dag_id, dag.group))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from sluice.offsets.quantities import format_duration, format_moment
 
@@ -22,6 +22,12 @@ def duration(found: timedelta | None) -> str:
 def moment(found: datetime | None, otherwise: str = UNKNOWN) -> str:
     """A moment in UTC."""
     return otherwise if found is None else f"{format_moment(found)} UTC"
+
+
+def short(found: datetime, now: datetime) -> str:
+    """A moment in UTC, to the minute; with its year where that is another one than now's."""
+    at = found.astimezone(UTC)
+    return f"{at:%m-%d %H:%M}" if at.year == now.astimezone(UTC).year else f"{at:%Y-%m-%d %H:%M}"
 
 
 def share(found: float | None) -> str:

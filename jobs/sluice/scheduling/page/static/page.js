@@ -35,7 +35,12 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   button.addEventListener("click", () => copy(button));
 }
 
-// Only while something is read without which nothing is known of the present.
-if (document.body.hasAttribute("data-again")) {
-  window.setTimeout(() => window.location.reload(), 1500);
+function loadAgain() {
+  // Not while a person writes what to look for.
+  if (document.activeElement?.closest("form")) window.setTimeout(loadAgain, 1500);
+  else window.location.reload();
 }
+
+// Only while something is read without which nothing is known of the present; pictures have time.
+if (document.body.hasAttribute("data-again")) window.setTimeout(loadAgain, 1500);
+else if (document.body.hasAttribute("data-later")) window.setTimeout(loadAgain, 6000);

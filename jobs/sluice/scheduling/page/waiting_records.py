@@ -1,0 +1,82 @@
+"""Waiting records: what is in quarantine, by reason, and what a person can do about it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sluice.cli.views.records import undecoded
+from sluice.moves import YOUR_WORDS, Move
+from sluice.offsets.quarantined import QuarantinedRecord
+from sluice.offsets.ranges import OffsetRange, merged
+from sluice.operations.quarantine.error_groups import ErrorGroup
+from sluice.operations.quarantine.listing import QuarantineListing
+from sluice.progress.quarantined_records import Record
+from sluice.scheduling.run_params import LINES
+
+# Reasons beyond these are counted, and the command lists them.
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class WaitingReason:
+    """A reason, the records that it explains, one of them, and the commands about all of them."""
+
+    group: ErrorGroup
+    sample: str
+    replay: Move
+    drop: Move
+
+
+@dataclass(frozen=True)
+class WaitingRecords:
+    """All records that wait: how many, the most frequent reasons, how many more reasons there are.
+
+    `uncommitted` are records of batches that are planned and not committed: they do not count yet.
+    `again` are the parameters of the pipeline's DAG that read them again; None where the form has
+    no room for so many ranges. `listing` and `replay` are the commands about all of them.
+    """
+
+    records: int
+    reasons: tuple[WaitingReason, ...]
+    more: int
+    uncommitted: int
+    again: Mapping[str, object] | None
+    listing: Move
+    replay: Move
+
+
+def waiting_records(pipeline: str, found: QuarantineListing) -> WaitingRecords:
+    """What the quarantine table holds for a person to decide about."""
+    return WaitingRecords(
+        sum(len(each.rows) for each in found.live),
+        tuple(_reason(pipeline, each, found.samples) for each in found.live[:_SHOWN]),
+        max(0, len(found.live) - _SHOWN),
+        sum(len(each.rows) for each in found.waiting),
+        read_again_conf(row for each in found.live for row in each.rows),
+        Move("quarantine list", (pipeline,)),
+        Move("quarantine replay", (pipeline, "--all")),
+    )
+
+
+def read_again_conf(rows: Iterable[QuarantinedRecord]) -> Mapping[str, object] | None:
+    """The parameters of the pipeline's DAG that show what reading these records again would do."""
+    alone = (OffsetRange(each.partition, each.offset, each.offset + 1) for each in rows)
+    ranges = [str(each) for each in merged(alone)]
+    if not ranges or len(ranges) > LINES["maxItems"]:
+        return None
+    return {"dry_run": True, "reprocess_ranges": ranges}
+
+
+def _reason(
+    pipeline: str, group: ErrorGroup, samples: Mapping[QuarantinedRecord, Record]
+) -> WaitingReason:
+    sample = samples.get(group.sample)
+    told = f"{group.sample}: {undecoded(sample)}" if sample else str(group.sample)
+    text = group.text
+    return WaitingReason(
+        group,
+        told,
+        Move("quarantine replay", (pipeline, "--reason-like", text)),
+        Move("quarantine drop", (pipeline, "--reason-like", text, "--reason", YOUR_WORDS)),
+    )
