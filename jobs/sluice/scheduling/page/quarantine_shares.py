@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from sluice.offsets.error_groups import ErrorGroup
 from sluice.offsets.quantities import format_count
 from sluice.offsets.receipts import Receipt
-from sluice.operations.quarantine.error_groups import ErrorGroup
 from sluice.operations.timeline import TimedBatch
 from sluice.scheduling.page.plots import Box, Plot, height_of
 from sluice.scheduling.page.time_axis import TimeAxis

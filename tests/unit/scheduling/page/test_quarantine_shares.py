@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sluice.offsets.error_groups import group_errors
 from sluice.offsets.quarantined import QuarantinedRecord
-from sluice.operations.quarantine.error_groups import group_errors
 from sluice.scheduling.page.quarantine_shares import quarantine_plot
 from sluice.scheduling.page.time_axis import TimeAxis
 

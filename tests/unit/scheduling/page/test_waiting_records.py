@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import click
 from sluice.cli import command_line
+from sluice.offsets.error_groups import group_errors
 from sluice.offsets.notation import parse_range
 from sluice.offsets.quarantined import QuarantinedRecord, RecordFilter, RecordState
-from sluice.operations.quarantine.error_groups import group_errors
 from sluice.operations.quarantine.listing import QuarantineListing
 from sluice.progress.quarantined_records import Record
 from sluice.scheduling.page.waiting_records import read_again_conf, waiting_records
@@ -30,7 +30,7 @@ LISTING = QuarantineListing(
     tuple(group_errors([row(30, "no JSON", RecordState.WAITING)])),
     {WORSE: Record(WORSE, NOW, None, (), b"{<b>")},
     (),
-    0,
+    *(0, 0, None),
 )
 
 
@@ -74,5 +74,6 @@ def test_the_form_has_no_room_for_very_many_ranges() -> None:
 
 def test_of_many_reasons_the_most_frequent_are_shown() -> None:
     words = [row(at, f"kind {chr(97 + at // 26)}{chr(97 + at % 26)}") for at in range(30)]
-    found = waiting_records("flights", QuarantineListing(tuple(group_errors(words)), (), {}, (), 0))
+    listing = QuarantineListing(tuple(group_errors(words)), (), {}, (), 0, 0, None)
+    found = waiting_records("flights", listing)
     assert (len(found.reasons), found.more, found.records) == (20, 10, 30)
