@@ -26,6 +26,7 @@ from sluice.operations.overview.shared_cluster import ask_for_all, read_all_lags
 from sluice.operations.state_status import read_state_status
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
+from sluice.progress.moved_to_another import reads_again
 from sluice.progress.overdue import find_overdue
 from sluice.progress.resources import PipelineResources
 from sluice.progress.undecodable import last_share
@@ -180,6 +181,7 @@ def _progress(resources: PipelineResources, lane: LaneState) -> Progress:
         lost=offsets_lost(still_lost(resources, lane)),
         quarantined=last_share(resources, lane),
         state=read_state_status(resources, lane),
+        rereads=reads_again(lane),
     )
 
 

@@ -39,7 +39,8 @@ class Progress:
     """What the tables say.
 
     `waiting_since`: since when batches are planned and none of them has been committed. `state` is
-    the state table's; None where the spec has none.
+    the state table's; None where the spec has none. `rereads`: a reset went back, and what was read
+    before it is being read again.
     """
 
     generation: int
@@ -52,6 +53,7 @@ class Progress:
     lost: int = 0
     quarantined: QuarantinedShare | None = None
     state: StateStatus | None = None
+    rereads: bool = False
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,8 @@ class Overview:
             yield (
                 Condition.BEHIND,
                 f"the oldest unread record is {format_duration(self.age)} old, expected at most"
-                f" {format_duration(patience)}. Is the DAG unpaused, and is its last run over?",
+                f" {format_duration(patience)}{self._again}. Is the DAG unpaused, and is its last"
+                " run over?",
             )
         elif patience and self.held_back and _over(self.held_back_for, patience):
             yield (
@@ -186,6 +189,11 @@ class Overview:
                 f"{self.held_back.waiting}. End it at the producer, or wait for its timeout.",
             )
         yield from ((Condition.BEHIND, each) for each in self._state_late(patience))
+
+    @property
+    def _again(self) -> str:
+        rereads = self.progress is not None and self.progress.rereads
+        return "; it was read before, and a reset reads it again" if rereads else ""
 
     def _state_late(self, patience: timedelta | None) -> Iterator[str]:
         """Why the state table does not follow; the data table goes on."""
