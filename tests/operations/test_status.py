@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sluice.operations.reset.targets import to_earliest
 
 from tests.worlds.pipelines import Pipelines, Topic, more
 from tests.worlds.records import delete_topic, produce_at
@@ -57,3 +58,22 @@ def test_why_one_pipeline_is_stopped_is_said_once(topic: Topic, pipeline: Pipeli
     shown = trips.sluice("status").stdout
     assert shown.startswith("trips: stopped, generation 1")
     assert shown.count("no such partition") == 1
+
+
+def test_what_a_reset_reads_again_is_told_from_what_was_never_read(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(topic(1), alerts={"max_lag": "PT30M"})
+    hours_ago = datetime.now(UTC) - timedelta(hours=3)
+    produce_at(trips.bootstrap, trips.topics[0], [int(hours_ago.timestamp() * 1000)])
+    again = "it was read before, and a reset reads it again"
+    shown = trips.sluice("status").stdout
+    assert "trips: behind" in shown
+    assert again not in shown
+    trips.run()
+    trips.open().reset(to_earliest, "a mended schema", "test", "pytest")
+    shown = trips.sluice("status").stdout
+    assert "trips: behind" in shown
+    assert again in shown
+    trips.run()
+    assert "trips: fresh" in trips.sluice("status").stdout

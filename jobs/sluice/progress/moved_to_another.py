@@ -23,6 +23,24 @@ def as_moved(lane: LaneState, reset: Reset) -> Reset:
     return replace(reset, cursor=tuple(moves))
 
 
+def reads_again(lane: LaneState) -> bool:
+    """Whether the cursor is below one from which a reset has gone back, in the same topic."""
+    opening = lane.history.opening
+    if opening is None or not _below(lane, opening):
+        return False
+    return _below(lane, as_moved(lane, opening))
+
+
+def _below(lane: LaneState, opening: Reset) -> bool:
+    at = lane.positions
+    return any(
+        not each.anew
+        and each.before is not None
+        and at.get(each.partition, each.before) < each.before
+        for each in opening.cursor
+    )
+
+
 def _cursor_before(lane: LaneState, reset: Reset) -> Cursor:
     """The cursor of the generation that it closed; empty where its last plan is lost."""
     closed, last = reset.closes[0], reset.closed_at["forward"]

@@ -28,6 +28,7 @@ from sluice.operations.state_status import read_state_status
 from sluice.progress.complete_until import complete_until
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
+from sluice.progress.moved_to_another import reads_again
 from sluice.progress.overdue import find_overdue
 from sluice.progress.quarantine_stock import KnownStocks
 from sluice.progress.resources import PipelineResources
@@ -191,6 +192,7 @@ def _progress(resources: PipelineResources, lane: LaneState, stocks: KnownStocks
         quarantined=last_share(resources, lane),
         waiting=stocks.read(resources, lane),
         state=read_state_status(resources, lane),
+        rereads=reads_again(lane),
     )
 
 

@@ -41,7 +41,7 @@ class Progress:
 
     `waiting_since`: since when batches are planned and none of them has been committed. `waiting`
     are the records in quarantine, None if that is unknown. `state` is the state table's; None where
-    the spec has none.
+    the spec has none. `rereads`: a reset went back, and what was read before it is read again.
     """
 
     generation: int
@@ -55,6 +55,7 @@ class Progress:
     quarantined: QuarantinedShare | None = None
     waiting: QuarantineStock | None = EMPTY
     state: StateStatus | None = None
+    rereads: bool = False
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,8 @@ class Overview:
             yield (
                 Condition.BEHIND,
                 f"the oldest unread record is {format_duration(self.age)} old, expected at most"
-                f" {format_duration(patience)}. Is the DAG unpaused, and is its last run over?",
+                f" {format_duration(patience)}{self._again}. Is the DAG unpaused, and is its last"
+                " run over?",
             )
         elif patience and self.held_back and _over(self.held_back_for, patience):
             yield (
@@ -197,6 +199,11 @@ class Overview:
                 f"{self.held_back.waiting}. End it at the producer, or wait for its timeout.",
             )
         yield from ((Condition.BEHIND, each) for each in self._state_late(patience))
+
+    @property
+    def _again(self) -> str:
+        rereads = self.progress is not None and self.progress.rereads
+        return "; it was read before, and a reset reads it again" if rereads else ""
 
     def _state_late(self, patience: timedelta | None) -> Iterator[str]:
         """Why the state table does not follow; the data table goes on."""
