@@ -20,6 +20,7 @@ RUN python -m venv .venv \
 # The jars go into the environment, and our own classes into the sources of the wheel.
 FROM packages AS wheel
 COPY pyproject.toml README.md LICENSE ./
+COPY docs/*.md docs/
 COPY local local
 COPY jobs jobs
 RUN local/setup.sh jars && local/wheel.sh

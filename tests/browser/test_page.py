@@ -223,6 +223,15 @@ def test_a_stranger_signs_in_and_is_where_they_wanted_to_be(
     context.close()
 
 
+def test_the_docs_of_a_dag_lead_to_the_recipe(tab: Page, world: World) -> None:
+    docs = world.orders.client.request("GET", f"/dags/{CLERK}/details")["doc_md"]
+    found = re.search(r"\[read again from the trigger form\]\(([^)]+)\)", docs)
+    assert found, docs
+    tab.goto(f"{world.url}{found[1]}")
+    heading = tab.get_by_role("heading", name="Read again from the trigger form", exact=True)
+    expect(heading).to_be_in_viewport()
+
+
 def test_outside_the_frame_it_is_a_plain_link(tab: Page, world: World) -> None:
     tab.goto(f"{world.page}/pipelines/{CLERK}")
     tab.get_by_role("link", name="its DAG in Airflow").click()

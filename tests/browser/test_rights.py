@@ -18,11 +18,19 @@ ROUTES = (
     "/pipelines/orders",
     "/pipelines/orders/outlook",
     "/pipelines/orders/batches/forward-1-1",
+    "/handbook/operations",
     "/static/page.css",
     "/static/page.js",
     "/static/theme.js",
 )
-ELSEWHERE = ("/pipelines/nothing", "/openapi.json", "/docs", "/no/such/route", "/static/../app.py")
+ELSEWHERE = (
+    "/pipelines/nothing",
+    "/handbook/nothing",
+    "/openapi.json",
+    "/docs",
+    "/no/such/route",
+    "/static/../app.py",
+)
 ESCAPED = "&lt;script&gt;document.title=&#39;owned&#39;&lt;/script&gt;"
 STRICT = {
     "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self';"

@@ -1,7 +1,6 @@
 """Keeps the tables of all pipelines small and fast: one task per pipeline, one after the other.
 
-Each night at 02:30 UTC, once it is switched on; `docs/operations.md#maintenance`, in the project's
-folder, tells how to do it by hand.
+Each night at 02:30 UTC, once it is switched on; by hand, see `docs/operations.md#maintenance`.
 
 - Receipts that are due are written first.
 - Rows of the **quarantine** table that no longer count are removed, once no RESTORE of the data
@@ -24,6 +23,7 @@ from pathlib import Path
 
 from airflow.sdk import DAG, CronDataIntervalTimetable
 
+from sluice.scheduling.dag_docs import linked_docs
 from sluice.scheduling.operators import MaintainOperator
 from sluice.scheduling.run_params import maintenance_params
 from sluice.settings import LONGEST_RUN
@@ -35,7 +35,7 @@ def maintenance_dag(accepted: Sequence[PipelineSpec], specs: Path) -> DAG:
     with DAG(
         dag_id="sluice_maintenance",
         description="Compact and vacuum the tables of all pipelines",
-        doc_md=__doc__,
+        doc_md=linked_docs(__doc__),
         schedule=CronDataIntervalTimetable("30 2 * * *", "UTC"),
         start_date=datetime(2000, 1, 1, tzinfo=UTC),
         catchup=False,

@@ -1,7 +1,7 @@
 """Reads new records from Kafka and lands them in a Delta table: every record once, none missing.
 
 A run's note tells its offset ranges, its counts and the lag that is left. What to do about a
-message or a question, step by step: `docs/operations.md` in the project's folder. Most asked for:
+message or a question, step by step: `docs/operations.md`. Most asked for:
 `#look`, `#backfill-past-intervals-in-airflow`, `#read-again-from-the-trigger-form`,
 `#move-the-cursor-in-airflow`, `#too-many-malformed-records`, `#kafka-has-lost-records`,
 `#see-which-spec-a-batch-was-read-with`, `#remove-a-pipeline`.
@@ -37,6 +37,7 @@ from pathlib import Path
 from airflow.sdk import DAG, CronDataIntervalTimetable
 
 from sluice.airflow.steps import add_steps, default_args
+from sluice.scheduling.dag_docs import linked_docs
 from sluice.scheduling.run_params import asked_in_form, run_params
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
@@ -49,7 +50,7 @@ def pipeline_dag(spec: PipelineSpec, path: Path, *, made: bool = False) -> DAG:
     with DAG(
         dag_id=spec.pipeline,
         description=spec.description,
-        doc_md=documentation(spec, path),
+        doc_md=linked_docs(documentation(spec, path)),
         schedule=CronDataIntervalTimetable(spec.schedule, "UTC") if spec.schedule else None,
         # Early, so that a backfill may cover any interval that Kafka could still hold.
         start_date=datetime(2000, 1, 1, tzinfo=UTC),

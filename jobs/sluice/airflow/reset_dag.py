@@ -1,6 +1,6 @@
 """Moves the cursor of a pipeline: back, forward, or past a single record. Manual runs only.
 
-Step by step: `docs/operations.md#move-the-cursor-in-airflow`, in the project's folder.
+Step by step: `docs/operations.md#move-the-cursor-in-airflow`.
 
 - **preview** shows, for each partition, the old and the new cursor, how much is read again or
   skipped, what Kafka still holds and how many rows are replaced. It changes nothing.
@@ -22,6 +22,7 @@ from pathlib import Path
 from airflow.sdk import DAG
 
 from sluice.airflow.python_task import python_task
+from sluice.scheduling.dag_docs import linked_docs
 from sluice.scheduling.reset_form import reset_params
 from sluice.scheduling.reset_tasks import execute_in, preview_in
 from sluice.scheduling.run_notes import EXECUTE, PREVIEW
@@ -34,7 +35,7 @@ def reset_dag(accepted: Sequence[PipelineSpec], specs: Path) -> DAG:
     with DAG(
         dag_id="sluice_reset",
         description="Move the cursor of a pipeline",
-        doc_md=__doc__,
+        doc_md=linked_docs(__doc__),
         schedule=None,
         catchup=False,
         allowed_run_types=["manual"],  # type: ignore[list-item]

@@ -1,7 +1,7 @@
 """Finds new topics for specs with `{topic}` in their names: each gets a pipeline and a table.
 
-Every ten minutes, once it is switched on; `docs/operations.md#many-topics-a-table-each`, in the
-project's folder, tells how to do it by hand.
+Every ten minutes, once it is switched on; by hand, see
+`docs/operations.md#many-topics-a-table-each`.
 
 - **find** asks Kafka which topics there are, and writes those that get a pipeline to a file beside
   their spec. Airflow reads this file when it parses, and a DAG appears for each; it is switched on
@@ -21,6 +21,7 @@ from pathlib import Path
 from airflow.sdk import DAG, CronDataIntervalTimetable
 
 from sluice.airflow.python_task import python_task
+from sluice.scheduling.dag_docs import linked_docs
 from sluice.scheduling.run_notes import FIND
 from sluice.scheduling.time_limits import SHORT
 from sluice.scheduling.topics import find_in
@@ -31,7 +32,7 @@ def topics_dag(specs: Path) -> DAG:
     with DAG(
         dag_id="sluice_topics",
         description="A pipeline for each new topic of specs with {topic} in their names",
-        doc_md=__doc__,
+        doc_md=linked_docs(__doc__),
         schedule=CronDataIntervalTimetable("*/10 * * * *", "UTC"),
         start_date=datetime(2000, 1, 1, tzinfo=UTC),
         catchup=False,

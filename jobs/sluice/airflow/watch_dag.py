@@ -19,6 +19,7 @@ from pathlib import Path
 from airflow.sdk import DAG, CronDataIntervalTimetable
 
 from sluice.airflow.python_task import python_task
+from sluice.scheduling.dag_docs import linked_docs
 from sluice.scheduling.run_notes import WATCH
 from sluice.scheduling.time_limits import SHORT
 from sluice.scheduling.watch import watch_in
@@ -29,7 +30,7 @@ def watch_dag(specs: Path) -> DAG:
     with DAG(
         dag_id="sluice_watch",
         description="Metrics of all pipelines, and a failure when a limit is exceeded",
-        doc_md=__doc__,
+        doc_md=linked_docs(__doc__),
         schedule=CronDataIntervalTimetable("*/5 * * * *", "UTC"),
         start_date=datetime(2000, 1, 1, tzinfo=UTC),
         catchup=False,

@@ -125,7 +125,7 @@ def test_each_recipe_that_a_dag_names_is_on_the_page(write_spec, parse):
     headings = re.findall(r"^## (.+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     anchors = {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
     for name, dag in parse().dags.items():
-        named = set(re.findall(r"#([a-z-]{3,})`", dag.doc_md))
+        named = set(re.findall(r"\]\(/sluice/handbook/operations#([a-z-]{3,})\)", dag.doc_md))
         assert named, name
         assert named <= anchors, name
 

@@ -79,7 +79,7 @@ def test_before_the_first_look_there_is_the_dag_that_looks(template, parse):
     (task,) = dag.tasks
     assert task.retries == 2
     assert task.execution_timeout is not None
-    (recipe,) = re.findall(r"#([a-z-]+)`", dag.doc_md)
+    (recipe,) = re.findall(r"/sluice/handbook/operations#([a-z-]+)\)", dag.doc_md)
     assert recipe == "many-topics-a-table-each"
     assert "\n## Many topics, a table each\n" in PAGE.read_text(encoding="utf-8")
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from sluice.offsets.lag import Lag, loss_told
 from sluice.offsets.quantities import format_count, format_ranges, named
@@ -57,6 +58,9 @@ _TEMPLATES.filters |= {
     "named": lambda found: named(list(map(str, found))),
     "json": lambda value: json.dumps(value, indent=2),
 }
+# Compiled while the api-server starts, not while the first person waits.
+for _name in _TEMPLATES.list_templates():
+    _TEMPLATES.get_template(_name)
 
 
 class Answers:
@@ -153,6 +157,10 @@ class Answers:
             reset=reset_conf(found.batch) if found and found.committed else None,
             again=found is None and not seen.problem,
         )
+
+    def handbook(self, name: str, text: str) -> Response:
+        """A page of the handbook, which is HTML already."""
+        return self._page("handbook", name=name, text=Markup(text), again=False)
 
     def problem(self, status: int, told: str, login: str = "") -> Response:
         """Why there is nothing to see; with the address of the login where that helps."""

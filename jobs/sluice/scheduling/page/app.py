@@ -20,6 +20,7 @@ from sluice.scheduling.page.access import readable, require_readable, signed_in
 from sluice.scheduling.page.answers import Answers
 from sluice.scheduling.page.choices import COLUMNS, Choice
 from sluice.scheduling.page.clusters import deployed_clusters
+from sluice.scheduling.page.handbook import find_handbook
 from sluice.scheduling.page.links import Links
 from sluice.scheduling.page.rows import Row, with_pause
 from sluice.scheduling.page.settling_dags import SettlingDag, pipelines_named, settling_dags
@@ -40,6 +41,7 @@ _STATIC: Mapping[str, str] = {
     "theme.js": "text/javascript",
 }
 _FOLDER = Path(__file__).with_name("static")
+_HANDBOOK = find_handbook()
 
 Next = Callable[[Request], Awaitable[Response]]
 
@@ -52,6 +54,7 @@ def page_app(watch: Watch) -> FastAPI:
     app.exception_handler(AnyHTTPException)(_refused)
     app.get("/")(_overview)
     app.get("/static/{name}")(_static)
+    app.get("/handbook/{name}")(_handbook)
     app.get("/pipelines/{name}")(_pipeline)
     app.get("/pipelines/{name}/outlook")(_outlook)
     app.get("/pipelines/{name}/batches/{batch}")(_batch)
@@ -173,6 +176,13 @@ def _batch(request: Request, row: Shown, batch: str) -> Response:
     if seen.at is not None and seen.value is None:
         raise HTTPException(404, f"{row.name}: no plan and no receipt names {batch}.")
     return _answers(request).batch(row, request.state.dag, sequence.batch(number), seen)
+
+
+def _handbook(request: Request, name: str) -> Response:
+    found = _HANDBOOK.page(name)
+    if found is None:
+        raise HTTPException(404, "The handbook has no such page, or is not in this installation.")
+    return _answers(request).handbook(name, found)
 
 
 async def _static(name: str) -> Response:

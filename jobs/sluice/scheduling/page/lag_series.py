@@ -21,8 +21,8 @@ log = logging.getLogger(__name__)
 
 # A batch of very many partitions is very many rows: so many rows are read for one picture.
 _ROWS, _FEWEST, _MOST = 2000, 2, 48
-# Between two readings there is a pause as long as the first, so that others get their turn.
-_LONGEST_PAUSE_S = 2.0
+# A reading is followed by a pause of so many times its length: those who look go first.
+_PAUSES, _LONGEST_PAUSE_S = 4, 2.0
 
 Points = tuple[LagPoint, ...]
 
@@ -84,7 +84,7 @@ class LagSeries:
                 self._known[name] = _Known(last, points)
                 if self._due.get(name) == (last, count):
                     del self._due[name]
-            time.sleep(min(_LONGEST_PAUSE_S, time.monotonic() - began))
+            time.sleep(min(_LONGEST_PAUSE_S, _PAUSES * (time.monotonic() - began)))
 
     def _read_one(self, name: str, count: int) -> Points:
         """The points; none where the tables cannot be read, which the list says for itself."""

@@ -42,6 +42,10 @@ class Links:
         """Airflow's own start page."""
         return f"{self.root}/"
 
+    def handbook(self, name: str, anchor: str = "") -> str:
+        """A page of the handbook, at one of its headings if that is named."""
+        return f"{self.root}{PREFIX}/handbook/{_part(name)}{f'#{anchor}' if anchor else ''}"
+
     def login(self, wanted: str) -> str:
         """Airflow's login, which leads on to what was wanted."""
         return f"{self.root}/api/v2/auth/login?next={_part(wanted)}"
