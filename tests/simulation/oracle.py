@@ -6,6 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -206,6 +207,23 @@ def complete(world: World, tables: Tables) -> Iterator[Finding]:
                 text = f"{named(key)} is behind {row['batch']}, complete until {moment}"
                 yield Finding("complete too early", text, key)
                 break
+
+
+def present(world: World, tables: Tables, moment: datetime) -> Iterator[Finding]:
+    """What Kafka showed before the moment until which the product calls the table complete is
+    there, or it is told why not.
+    """
+    data = {key_of(row): row for row in tables.data.rows}
+    aside, told, again = committed_aside(tables), Told.of(tables), waiting(tables)
+    for shown in world.books.now.values():
+        if shown.topic not in world.keys["topics"]:
+            continue
+        for key in shown.places():
+            if world.books.since[key] < moment and key not in data and key not in again:
+                record = shown.records[key.offset]
+                for each in _of_record(world, key, record, None, key in aside, told):
+                    text = f"{each.text}, complete until {moment.isoformat()}"
+                    yield Finding("complete, and missing", text, key)
 
 
 def receipts(tables: Tables) -> Iterator[Finding]:

@@ -89,6 +89,24 @@ def of_topics_there(cursor: Cursor, logs: Logs) -> Cursor:
     }
 
 
+def missed_places(cursor: Cursor, logs: Logs) -> set[TopicPartition]:
+    """The partitions of the cursor that have no log.
+
+    But for those of a former topic: a reset has moved on to the one created anew, which has fewer.
+    """
+    read = {(at.topic, e.topic_id) for at, e in cursor.items() if _is_read_as(at, e, logs)}
+    return {
+        at
+        for at, each in cursor.items()
+        if at not in logs
+        and not any(topic == at.topic and of != each.topic_id for topic, of in read)
+    }
+
+
+def _is_read_as(at: TopicPartition, each: PlannedRange, logs: Logs) -> bool:
+    return at in logs and logs[at].topic_id == each.topic_id
+
+
 def positions_there(cursor: Cursor, logs: Logs) -> Mapping[TopicPartition, int]:
     """The same as offsets: the next one to read, by partition."""
     return {at: each.offsets.end for at, each in of_topics_there(cursor, logs).items()}

@@ -64,5 +64,10 @@ class KafkaState:
     asked: datetime | None = None
 
     def is_read(self, ends: Mapping[TopicPartition, int]) -> bool:
-        """Whether what is read ends at the LSOs: behind one, it was not of this log."""
-        return all(ends.get(at) == log.last_stable_offset for at, log in self.logs.items())
+        """Whether what is read ends at the LSOs: behind one, it was not of this log.
+
+        A partition that was not planned yet is read as far as its beginning. Without any, nothing
+        is known.
+        """
+        found = self.logs.items()
+        return bool(found) and all(ends.get(at, 0) == log.last_stable_offset for at, log in found)

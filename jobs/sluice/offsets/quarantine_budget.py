@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from sluice.offsets.batches import Lane
 from sluice.offsets.quantities import format_count
 from sluice.offsets.quarantine_tickets import JudgedRecords
 
@@ -18,12 +19,20 @@ class QuarantineBudget:
     max_ratio: float
     max_records: int
 
+    def for_lane(self, lane: Lane) -> QuarantineBudget:
+        """What a batch of this lane may have: what is read again below the cursor may have been
+        rows before, so only a share of it is allowed.
+        """
+        return self if lane == "forward" else replace(self, max_records=0)
+
     def refuses(self, judged: JudgedRecords) -> bool:
         """Whether the undecodable records exceed both limits."""
-        share, count = self.max_ratio * judged.records, judged.undecodable
-        return count > share and count > self.max_records
+        count, records = judged.undecodable, judged.records
+        return count > self.max_records and count / max(records, 1) > self.max_ratio
 
     def __str__(self) -> str:
-        """Both limits, each with its key."""
-        records = format_count(self.max_records, "record")
-        return f"{self.max_ratio:.2%} (quarantine.max_ratio) or {records} (quarantine.max_records)"
+        """The limits that allow something, each with its key."""
+        share = f"{self.max_ratio:.2%} (quarantine.max_ratio)"
+        if not self.max_records:
+            return share
+        return f"{share} or {format_count(self.max_records, 'record')} (quarantine.max_records)"

@@ -158,17 +158,15 @@ def summarize_plan(resources: PipelineResources, work: BatchReference) -> Summar
 
 def summarize_settlement(resources: PipelineResources, settled: Settlement) -> Summary:
     """What was settled, and what is left to read; unknown where Kafka does not say it."""
-    from sluice.progress.complete_until import complete_until
+    from sluice.operations.until_complete import proven_until
     from sluice.progress.lane_state import read_unchecked
 
     lag, until = None, None
     with deciding_nothing(log, "%s: the lag is unknown", resources.spec.pipeline):
         state = resources.kafka.state(resources.spec)
         lane = read_unchecked(resources)
-        lag, until = (
-            offsets_left(lane.positions, state.logs),
-            complete_until(resources, lane, state),
-        )
+        lag = offsets_left(lane.positions, state.logs)
+        until = proven_until(resources, lane, state)
     return settle_summary(settled.receipts, lag, until)
 
 

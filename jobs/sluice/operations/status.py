@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from sluice.errors import (
     BrokerUnavailable,
@@ -23,6 +24,7 @@ from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Reset
 from sluice.operations.state_status import StateStatus, read_state_status
+from sluice.progress.complete_until import complete_although, complete_until
 from sluice.progress.interrupted import interrupted_reset
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
@@ -44,8 +46,8 @@ class PipelineStatus:
     """Both lanes, each partition's lag, the losses that count; `notes` are sentences about them.
 
     `group` is the consumer group that mirrors the cursor, and `state` the state table; None where
-    the spec has none. `waiting` are the records in quarantine, None if that is unknown; `samples`
-    has some of them.
+    the spec has none. `complete_until`: the table has all that Kafka showed before. `waiting` are
+    the records in quarantine, None if that is unknown; `samples` has some of them.
     """
 
     forward: LaneState
@@ -57,6 +59,7 @@ class PipelineStatus:
     notes: tuple[str, ...]
     waiting: QuarantineStock | None
     samples: Mapping[QuarantinedRecord, Record]
+    complete_until: datetime | None
 
     @property
     def last_receipt(self) -> Receipt | None:
@@ -116,6 +119,9 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
         ),
         waiting,
         {each.row: each for each in read_records(resources, shown)},
+        complete_although(resources, forward, refusal)
+        if refusal
+        else complete_until(resources, forward, state, compared=True),
     )
 
 

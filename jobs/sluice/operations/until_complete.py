@@ -1,11 +1,12 @@
-"""Whether a table is complete until a moment: asked of the tables, and of Kafka where they lag."""
+"""Until when a table is complete: asked of the tables, and of Kafka where that does not suffice."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
+from sluice.offsets.partition_log import KafkaState
 from sluice.progress.complete_until import complete_until
-from sluice.progress.lane_state import read_unchecked
+from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.plan.known_logs import KnownLogs
@@ -20,10 +21,16 @@ def known_until(resources: PipelineResources, wanted: datetime) -> datetime | No
     """
     lane = read_unchecked(resources)
     check_data_table(lane)
-    recorded = complete_until(resources, lane, None)
+    recorded = complete_until(resources, lane)
     if recorded is not None and recorded >= wanted:
         return recorded
-    state = resources.kafka.state(resources.spec)
+    return proven_until(resources, lane, resources.kafka.state(resources.spec))
+
+
+def proven_until(
+    resources: PipelineResources, lane: LaneState, state: KafkaState
+) -> datetime | None:
+    """The same by what Kafka has now. Raises what refuses the next run."""
     if refusal := next_refusal(resources, lane, KnownLogs(state)):
         raise refusal
-    return complete_until(resources, lane, state)
+    return complete_until(resources, lane, state, compared=True)

@@ -12,6 +12,7 @@ from sluice.offsets.quarantined import QuarantinedRecord, RecordState
 from sluice.progress.lane_state import LaneState
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
+from sluice.progress.unaltered import check_quarantine
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,15 @@ class KnownStocks:
         self._known: dict[str, tuple[object, QuarantineStock]] = {}
 
     def read(self, resources: PipelineResources, lane: LaneState) -> QuarantineStock | None:
-        """What waits; None where the table cannot be read."""
+        """What waits; None where the table cannot be read, or others have altered it."""
         offsets = lane.snapshot.table
         tables = [(each.table_id, each.version) for each in (lane.data, lane.quarantine)]
         now = (*tables, lane.snapshot.table_id, offsets and offsets.version())
         at, known = self._known.get(lane.pipeline, (None, EMPTY))
         if at != now:
             try:
+                # Rows that others took would still wait.
+                check_quarantine(lane)
                 known = read_stock(resources, lane)
             except SluiceError:
                 return None

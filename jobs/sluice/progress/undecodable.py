@@ -37,7 +37,7 @@ def last_share(resources: PipelineResources, lane: LaneState) -> QuarantinedShar
         return None
     seen, left = receipt.records + receipt.quarantined, receipt.quarantined
     limit = resources.spec.alerts.max_quarantine
-    if limit is not None and left > limit * seen:
+    if limit is not None and seen and left / seen > limit:
         left = _in_quarantine(resources, lane, receipt.batch, RecordState.LIVE)
     return QuarantinedShare(str(receipt.batch), left / seen if seen else 0.0)
 
@@ -68,7 +68,8 @@ def _over_budget(resources: PipelineResources, batch: Batch, count: int) -> str:
     allowed depends on what it replaces.
     """
     spec, quarantine = resources.spec, resources.quarantine.snapshot()
-    budget, again = spec.quarantine.budget, batch.mode == "replace"
+    budget = spec.quarantine.budget.for_lane(batch.sequence.lane)
+    again = batch.mode == "replace"
     if judged := quarantine.judged(batch):
         told = f"{judged.undecodable:,} of {judged.records:,} records are undecodable"
         told += ", and were not before" if again else ""

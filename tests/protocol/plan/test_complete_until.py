@@ -79,7 +79,7 @@ def test_a_plan_that_is_adopted_keeps_its_moment(topic: Topic, pipeline: Pipelin
     assert trips.plan() == work
     assert until(trips) is None
     trips.ingest(work)
-    assert until(trips) == planned
+    assert until(trips) is None, "it is not accounted for yet"
     trips.settle()
     assert recorded(trips) == {"forward-1-1": planned}
     assert until(trips) == planned

@@ -35,6 +35,8 @@ def budget(**given: Any) -> QuarantineBudget:
         ({"max_records": 0}, 1, 51, True),
         ({"max_records": 0}, 1, 100, False),
         ({"max_ratio": 1}, 5_000, 5_000, False),
+        # 0.29 * 100 is less than 29 in binary.
+        ({"max_ratio": 0.29, "max_records": 0}, 29, 100, False),
         ({}, 0, 0, False),
     ],
 )
@@ -46,7 +48,16 @@ def test_a_batch_is_refused_if_it_exceeds_both_limits(
 
 def test_both_limits_are_named_with_their_keys() -> None:
     assert str(budget()) == "1.00% (quarantine.max_ratio) or 10 records (quarantine.max_records)"
-    assert "0.00% (quarantine.max_ratio) or 0 records" in str(budget(max_ratio=0))
+    assert str(budget(max_ratio=0)) == "0.00% (quarantine.max_ratio)"
+
+
+def test_what_is_read_again_below_the_cursor_is_allowed_a_share_alone() -> None:
+    """Ten rows of a wrong schema would go to quarantine, and the command succeed."""
+    again = budget().for_lane("backfill")
+    assert again.refuses(JudgedRecords(8, 8))
+    assert not again.refuses(JudgedRecords(1_000, 8))
+    assert str(again) == "1.00% (quarantine.max_ratio)"
+    assert budget().for_lane("forward") == budget()
 
 
 def test_a_spec_without_the_number_keeps_its_edition() -> None:

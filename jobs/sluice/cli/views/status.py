@@ -42,14 +42,13 @@ def _judged(glance: Overview) -> dict[str, object]:
 
     return {
         "condition": glance.condition.value,
-        "complete_until": moment_document(glance.complete_until),
         "reason": glance.reason or None,
         "breaches": {each.limit: each.text for each in breaches(glance)},
     }
 
 
 _KEYS = (
-    *("generation", "last_batch", "unfinished", "unsettled", "backfill"),
+    *("generation", "complete_until", "last_batch", "unfinished", "unsettled", "backfill"),
     *("quarantine", "lost", "reset"),
 )
 
@@ -70,6 +69,7 @@ def _document(found: PipelineStatus) -> dict[str, object]:
     return {
         "pipeline": forward.pipeline,
         "generation": forward.generation,
+        "complete_until": moment_document(found.complete_until),
         **_lane_document(forward),
         **({"last_batch_filtered": receipt.filtered} if receipt and receipt.filtered else {}),
         "backfill": _lane_document(found.backfill),
@@ -135,7 +135,7 @@ def _print(found: PipelineStatus, glance: Overview) -> None:
         click.echo(f"{receipt.batch}: {counts} (left out by `only`)")
     for line in filter(None, [*(each.waiting for each in found.lags), *found.notes]):
         click.echo(line)
-    click.echo(f"complete until: {_moment(glance.complete_until)}")
+    click.echo(f"complete until: {_moment(found.complete_until)}")
     for line in stock_lines(forward.pipeline, found.waiting, found.samples):
         click.echo(line)
     if found.group:

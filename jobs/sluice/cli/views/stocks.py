@@ -24,7 +24,7 @@ _SHOWN = 3
 def stock_lines(pipeline: str, stock: QuarantineStock | None, samples: Samples) -> Iterator[str]:
     """How many records wait and since when, the commonest reasons with a sample, what to do."""
     if stock is None:
-        yield "in quarantine: unknown, as the table cannot be read"
+        yield "in quarantine: unknown, as the table cannot be read, or others have altered it"
     if not stock or stock.since is None:
         return
     wait = f"{format_count(stock.records, 'record')}, the first since {format_moment(stock.since)}"

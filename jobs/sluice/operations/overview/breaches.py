@@ -121,7 +121,7 @@ def _waiting(found: Overview) -> Iterator[Breach]:
     stock = found.progress.waiting if found.progress else None
     told = None
     if stock is None:
-        told = "unknown: the quarantine table cannot be read" if found.progress else "unknown"
+        told = "unknown: the quarantine table cannot be read, or was altered"
     elif stock.records > limit:
         told = f"{stock}: `sluice quarantine list {found.spec.pipeline}`"
     if told:

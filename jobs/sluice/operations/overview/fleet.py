@@ -25,7 +25,7 @@ from sluice.operations.history import newest_batches
 from sluice.operations.overview.overview import Overview, Progress
 from sluice.operations.overview.shared_cluster import ask_for_all, read_all_lags, read_states
 from sluice.operations.state_status import read_state_status
-from sluice.progress.complete_until import complete_until
+from sluice.progress.complete_until import complete_although, complete_until
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
 from sluice.progress.moved_to_another import reads_again
@@ -209,11 +209,18 @@ def _judge(tables: _Tables, told: KafkaState | SluiceError) -> _Judged:
     logs = _bounds(tables, told)
     known = logs if isinstance(logs, KnownLogs) else None
     refused = _refused(tables, known)
-    until = complete_until(
-        tables.resources, tables.lane, known.state if known else None, refused=bool(refused)
-    )
     shown = logs if known is None else _still_read(known, tables.spec if refused else None)
-    return _Judged(tables, refused, shown, until)
+    return _Judged(tables, refused or "", shown, _complete_until(tables, known, refused))
+
+
+def _complete_until(
+    tables: _Tables, logs: KnownLogs | None, refused: str | None
+) -> datetime | None:
+    """Where it is unknown whether the next run is refused, Kafka proves nothing."""
+    if refused:
+        return complete_although(tables.resources, tables.lane, refused)
+    state = logs.state if logs and refused is not None else None
+    return complete_until(tables.resources, tables.lane, state)
 
 
 def _bounds(tables: _Tables, told: KafkaState | SluiceError) -> KnownLogs | SluiceError:
@@ -226,12 +233,13 @@ def _bounds(tables: _Tables, told: KafkaState | SluiceError) -> KnownLogs | Slui
         return problem
 
 
-def _refused(tables: _Tables, logs: KnownLogs | None) -> str:
+def _refused(tables: _Tables, logs: KnownLogs | None) -> str | None:
+    """Why the next run would be refused, "" where it would not; None where that is unknown."""
     try:
         return str(next_refusal(tables.resources, tables.lane, logs) or "")
     except SluiceError:
         # What may be tried again refuses nothing.
-        return ""
+        return None
 
 
 def _still_read(logs: KnownLogs, refused: PipelineSpec | None) -> KnownLogs:

@@ -48,7 +48,7 @@ def too_many_quarantined(
     samples: Iterable[str],
 ) -> TooManyQuarantined:
     """The refusal of an attempt, with samples and the next move."""
-    allowed = resources.spec.quarantine.budget
+    allowed = resources.spec.quarantine.budget.for_lane(attempt.batch.sequence.lane)
     return TooManyQuarantined(
         as_lines(
             [

@@ -46,7 +46,7 @@ def announce(resources: PipelineResources, before: Announced) -> Announcement:
         for sequence, number in named
         for receipt in state.snapshot.receipts_of(sequence, number, number)
     )
-    unnamed, until = len(batches) - len(named), complete_until(resources, state, None)
+    unnamed, until = len(batches) - len(named), complete_until(resources, state)
     return announcement_of(receipts, _settled(state), unnamed, until)
 
 
