@@ -131,10 +131,10 @@ def run_note(said: Mapping[str, str], longest: int, before: str = "") -> str:
     """
     lines = before.splitlines()
     for task, line in said.items():
-        known = any(each.startswith(f"- {task}: ") for each in lines)
-        if f"- {task}: {line}" not in lines:
-            again = f"- {task}, again: {line}"
-            lines += [f"- {task}: {line}"] if not known else [again] * (again not in lines)
+        first, again = f"- {task}: ", f"- {task}, again: "
+        last = next((each for each in reversed(lines) if each.startswith((first, again))), None)
+        if last not in (f"{first}{line}", f"{again}{line}"):
+            lines.append(f"{first if last is None else again}{line}")
     text = "\n".join(lines)
     if len(text) <= longest:
         return text

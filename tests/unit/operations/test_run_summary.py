@@ -144,6 +144,17 @@ def test_a_run_that_was_cleared_keeps_what_it_did_and_adds_what_it_did_then() ->
     ]
 
 
+def test_the_last_line_of_a_task_is_what_it_did_last() -> None:
+    note = ""
+    for line in ("failed: too many", "done", "failed: too many", "failed: too many"):
+        note = run_note({"ingest": line}, 1000, note)
+    assert note.splitlines() == [
+        "- ingest: failed: too many",
+        "- ingest, again: done",
+        "- ingest, again: failed: too many",
+    ]
+
+
 def test_a_long_note_keeps_its_beginning_and_its_end() -> None:
     note = ""
     for number in range(40):
