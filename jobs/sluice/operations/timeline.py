@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.origin import Origin
@@ -15,6 +16,33 @@ from sluice.progress.resources import PipelineResources
 
 # When versions of a table were committed, by the table's id and the version: it never changes.
 Landings = dict[tuple[str, int], datetime | None]
+
+
+@dataclass(frozen=True)
+class BatchFigures:
+    """A batch summed up over its partitions.
+
+    `before` is how many offsets were unread when it was planned, from its start; `left` how many of
+    them it leaves; `last_stable` where the logs ended then. The others are those of its receipt.
+    """
+
+    before: int
+    left: int
+    last_stable: int
+    records: int = 0
+    quarantined: int = 0
+    filtered: int = 0
+
+    @property
+    def read(self) -> int:
+        """All records that it met."""
+        return self.records + self.quarantined + self.filtered
+
+    @property
+    def share(self) -> float:
+        """The part of its records that went to quarantine; 0 without records."""
+        found = self.records + self.quarantined
+        return self.quarantined / found if found else 0.0
 
 
 @dataclass(frozen=True)
@@ -50,6 +78,19 @@ class TimedBatch:
             return None
         return self.committed or (self.settled.at if self.settled else None)
 
+    @cached_property
+    def figures(self) -> BatchFigures:
+        """Its figures; of very many partitions, they take a while."""
+        before = left = stable = 0
+        for each in self.batch.ranges:
+            before += max(0, each.last_stable_offset - each.offsets.start)
+            left += max(0, each.last_stable_offset - each.offsets.end)
+            stable += each.last_stable_offset
+        found = self.receipt
+        if found is None:
+            return BatchFigures(before, left, stable)
+        return BatchFigures(before, left, stable, found.records, found.quarantined, found.filtered)
+
     @property
     def by_another_run(self) -> bool:
         """Whether another run settled it than the one that planned it: that one had ended."""
@@ -83,7 +124,11 @@ def read_timeline(
         for each in history.batches
     ]
     waiting = [each for one in (lane, lane.in_lane("backfill")) for each in _waiting(one, newest)]
-    return PipelineTimeline(history, (*settled, *waiting))
+    found = PipelineTimeline(history, (*settled, *waiting))
+    for each in found.batches:
+        # Here, and not while anyone waits for a page.
+        _ = each.figures
+    return found
 
 
 def read_lag_series(resources: PipelineResources, newest: int) -> tuple[TimedBatch, ...]:

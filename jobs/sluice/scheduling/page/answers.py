@@ -16,7 +16,6 @@ from sluice.offsets.lag import Lag, loss_told
 from sluice.offsets.quantities import format_count, format_ranges, named
 from sluice.operations.history import KnownBatch
 from sluice.operations.overview.overview import totals
-from sluice.operations.quarantine.listing import QuarantineListing
 from sluice.operations.timeline import PipelineTimeline
 from sluice.scheduling.page import words
 from sluice.scheduling.page.batch_charts import batch_charts, gaps_by_kind
@@ -30,7 +29,7 @@ from sluice.scheduling.page.polled import Seen
 from sluice.scheduling.page.rereading import held_of, reread_conf, reset_conf, window_conf
 from sluice.scheduling.page.rows import Row
 from sluice.scheduling.page.settling_dags import SettlingDag
-from sluice.scheduling.page.waiting_records import waiting_records
+from sluice.scheduling.page.waiting_records import WaitingRecords
 from sluice.scheduling.page.watch import NEWEST, AllRows
 
 
@@ -45,6 +44,8 @@ _TEMPLATES = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    # An upgrade beside a running api-server changes files that its code does not fit.
+    auto_reload=False,
 )
 _TEMPLATES.filters |= {
     "count": words.count,
@@ -95,7 +96,7 @@ class Answers:
             shared=shared,
             said={each.reason for each in shared},
             sparks={
-                row.name: spark([*points[row.name], *now_of(row)])
+                row.name: spark((*points[row.name], *now_of(row)))
                 for row in listed
                 if row.name in points
             },
@@ -110,7 +111,7 @@ class Answers:
         row: Row,
         dag: SettlingDag,
         seen: Seen[PipelineTimeline],
-        quarantine: Seen[QuarantineListing],
+        quarantine: Seen[WaitingRecords],
     ) -> Response:
         """One pipeline: partitions, batches, gaps, losses, resets; its runs are those of `dag`."""
         known = seen.value.history.batches if seen.value else ()
@@ -129,7 +130,7 @@ class Answers:
             charts=batch_charts(known),
             gaps=gaps_by_kind(known),
             quarantine=quarantine,
-            waiting=waiting_records(row.name, quarantine.value) if quarantine.value else None,
+            waiting=quarantine.value,
             window=window_conf(known, datetime.now(UTC)),
             again=row.waiting or unread,
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
-from sluice.offsets.batches import PlannedRange
 from sluice.offsets.quantities import format_count, format_moment
 from sluice.operations.timeline import TimedBatch
 from sluice.scheduling.page.plots import Line, Plot, height_of, line_through
@@ -32,13 +32,12 @@ def lag_points(batches: Sequence[TimedBatch], now: LagPoint | None = None) -> li
     for each in batches:
         if each.batch.sequence.lane != "forward" or each.undone:
             continue
-        before = sum(_unread(one, one.offsets.start) for one in each.batch.ranges)
+        before = each.figures.before
         if each.planned and each.planned.at not in plans:
             plans.add(each.planned.at)
             found.append(LagPoint(each.planned.at, before))
         if each.landed:
-            left = sum(_unread(one, one.offsets.end) for one in each.batch.ranges)
-            found += [LagPoint(each.landed, before), LagPoint(each.landed, left)]
+            found += [LagPoint(each.landed, before), LagPoint(each.landed, each.figures.left)]
     # Equal moments keep their order: first what was unread, then what a landing left.
     found.sort(key=lambda each: each.at)
     return [*found, *([now] if now and all(each.at < now.at for each in found) else [])]
@@ -66,7 +65,9 @@ class Spark:
     summary: str
 
 
-def spark(points: Sequence[LagPoint]) -> Spark | None:
+# Those who look again mostly see the same.
+@lru_cache(maxsize=2048)
+def spark(points: tuple[LagPoint, ...]) -> Spark | None:
     """A small picture of the lag over time; None where too little is known."""
     if len(points) < 2:
         return None
@@ -84,7 +85,3 @@ def _line(points: Iterable[LagPoint], axis: TimeAxis) -> Line:
     found = list(points)
     largest = max(each.offsets for each in found)
     return line_through([(axis.at(each.at), height_of(each.offsets, largest)) for each in found])
-
-
-def _unread(each: PlannedRange, start: int) -> int:
-    return max(0, each.last_stable_offset - start)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from heapq import nsmallest
 
 from sluice.offsets.lag import Lag
 from sluice.offsets.quantities import format_count, format_duration
@@ -55,12 +56,18 @@ _KEYS = (
 
 def partition_bars(lags: Sequence[Lag]) -> PartitionBars:
     """A bar for each partition of which all is known, those that lose records first at the top."""
-    found = [bar for lag in sorted(lags, key=_worst_first) if (bar := bar_of(lag))]
-    shown = tuple(found[:SHOWN])
+    known = [each for each in lags if _is_known(each)]
+    worst = nsmallest(SHOWN, known, key=_worst_first)
+    shown = tuple(bar for each in worst if (bar := bar_of(each)))
     kinds = {part.kind for each in shown for part in each.parts}
     return PartitionBars(
-        shown, len(found) - len(shown), tuple(each for each in _KEYS if each[0] in kinds)
+        shown, len(known) - len(shown), tuple(each for each in _KEYS if each[0] in kinds)
     )
+
+
+def _is_known(lag: Lag) -> bool:
+    places = (lag.log_start_offset, lag.last_stable_offset, lag.end_offset, lag.cursor)
+    return None not in places
 
 
 def bar_of(lag: Lag) -> PartitionBar | None:

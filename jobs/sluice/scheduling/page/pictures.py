@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sluice.operations.quarantine.listing import QuarantineListing
 from sluice.operations.timeline import PipelineTimeline, TimedBatch
 from sluice.scheduling.page.batch_spans import batch_spans
 from sluice.scheduling.page.lag_over_time import LagPoint, lag_plot, lag_points
@@ -15,6 +14,7 @@ from sluice.scheduling.page.quarantine_shares import quarantine_plot
 from sluice.scheduling.page.rates import Ends, rate_plots, rates_in, rates_out
 from sluice.scheduling.page.rows import Row
 from sluice.scheduling.page.time_axis import TimeAxis
+from sluice.scheduling.page.waiting_records import WaitingRecords
 
 
 def now_of(row: Row) -> Sequence[LagPoint]:
@@ -34,7 +34,7 @@ class Pictures:
 def pictures(
     row: Row,
     seen: PipelineTimeline | None,
-    quarantine: QuarantineListing | None,
+    waiting: WaitingRecords | None,
     now: datetime,
 ) -> Pictures | None:
     """Lag, batches, rates and quarantine until now; None where there is nothing to show."""
@@ -47,7 +47,7 @@ def pictures(
         lag_plot(lag_points(batches, latest), axis),
         batch_spans(batches, axis),
         *rate_plots(rates_in(batches, _ends(row)), rates_out(batches), axis),
-        quarantine_plot(batches, quarantine.live if quarantine else (), axis),
+        quarantine_plot(batches, waiting, axis),
     )
     return Pictures(axis, tuple(each for each in found if not each.is_empty))
 
@@ -68,4 +68,4 @@ def _ends(row: Row) -> Ends | None:
         for each in row.told.lags
         if each.last_stable_offset is not None
     }
-    return Ends(row.told.at, known)
+    return Ends(row.told.at, sum(known.values()), len(known), lambda: known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -16,10 +16,12 @@ from sluice.scheduling.page.time_axis import TimeAxis
 
 @dataclass(frozen=True)
 class Ends:
-    """The last stable offsets of the partitions at a moment."""
+    """The last stable offsets at a moment: their sum, of so many partitions, and each of them."""
 
     at: datetime
-    offsets: Mapping[TopicPartition, int]
+    total: int
+    partitions: int
+    each: Callable[[], Mapping[TopicPartition, int]]
 
 
 @dataclass(frozen=True)
@@ -33,15 +35,12 @@ class Rate:
 
 
 def rates_in(batches: Sequence[TimedBatch], now: Ends | None = None) -> list[Rate]:
-    """How the last stable offsets grew from plan to plan, and until now.
+    """How the last stable offsets grew from plan to plan, and until now; 0 where they shrank.
 
-    A partition counts where both moments know it, and where it did not shrink: then it is another.
+    Where one of two moments knows more partitions, those that both know count.
     """
     plans = {
-        each.planned.at: Ends(
-            each.planned.at,
-            {one.offsets.partition: one.last_stable_offset for one in each.batch.ranges},
-        )
+        each.planned.at: _ends_of(each, each.planned.at)
         for each in batches
         if each.planned and each.batch.sequence.lane == "forward"
     }
@@ -51,15 +50,22 @@ def rates_in(batches: Sequence[TimedBatch], now: Ends | None = None) -> list[Rat
     return [Rate(a.at, b.at, _growth(a, b) / _seconds(a.at, b.at)) for a, b in pairwise(known)]
 
 
+def _ends_of(each: TimedBatch, at: datetime) -> Ends:
+    def by_partition() -> Mapping[TopicPartition, int]:
+        found = each.batch.ranges
+        return {one.offsets.partition: one.last_stable_offset for one in found}
+
+    return Ends(at, each.figures.last_stable, len(each.batch.ranges), by_partition)
+
+
 def rates_out(batches: Sequence[TimedBatch]) -> list[Rate]:
-    """The records of each batch over the time from when it was next until it had landed."""
+    """The records of each batch over the time of its span, until it had landed."""
     starts = begun(batches)
     return [
         Rate(
             starts[str(each.batch)],
             each.landed,
-            (each.receipt.records + each.receipt.quarantined + each.receipt.filtered)
-            / _seconds(starts[str(each.batch)], each.landed),
+            each.figures.read / _seconds(starts[str(each.batch)], each.landed),
             str(each.batch),
         )
         for each in batches
@@ -113,8 +119,10 @@ def told_rate(found: float) -> str:
 
 
 def _growth(before: Ends, after: Ends) -> int:
-    there = before.offsets.keys() & after.offsets.keys()
-    return sum(max(0, after.offsets[each] - before.offsets[each]) for each in there)
+    if before.partitions == after.partitions:
+        return max(0, after.total - before.total)
+    then, now = before.each(), after.each()
+    return sum(max(0, now[each] - then[each]) for each in then.keys() & now.keys())
 
 
 def _seconds(since: datetime, until: datetime) -> float:

@@ -1,28 +1,39 @@
-"""Waiting records: what is in quarantine, by reason, and what a person can do about it. Pure."""
+"""Waiting records: what is in quarantine, by reason, and what a person can do about it. Pure.
+
+Summed up when it is read, not when it is shown: a quarantine may have very many rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sluice.cli.views.records import undecoded
 from sluice.moves import YOUR_WORDS, Move
 from sluice.offsets.error_groups import ErrorGroup
 from sluice.offsets.quarantined import QuarantinedRecord
-from sluice.offsets.ranges import OffsetRange, merged
+from sluice.offsets.ranges import OffsetRange, TopicPartition, merged
 from sluice.operations.quarantine.listing import QuarantineListing
 from sluice.progress.quarantined_records import Record
 from sluice.scheduling.run_params import LINES
 
 # Reasons beyond these are counted, and the command lists them.
 _SHOWN = 20
+# So many reasons are told apart in each batch, the most frequent ones.
+APART = 4
 
 
 @dataclass(frozen=True)
 class WaitingReason:
     """A reason, the records that it explains, one of them, and the commands about all of them."""
 
-    group: ErrorGroup
+    text: str
+    records: int
+    first_seen: datetime
+    last_seen: datetime
+    partitions: tuple[TopicPartition, ...]
     sample: str
     replay: Move
     drop: Move
@@ -32,14 +43,16 @@ class WaitingReason:
 class WaitingRecords:
     """All records that wait: how many, the most frequent reasons, how many more reasons there are.
 
-    `uncommitted` are records of batches that are planned and not committed: they do not count yet.
-    `again` are the parameters of the pipeline's DAG that read them again; None where the form has
-    no room for so many ranges. `listing` and `replay` are the commands about all of them.
+    `by_batch` counts them by batch and place of their reason, APART for all others. `uncommitted`
+    are records of batches that are planned and not committed: they do not count yet. `again` are
+    the parameters of the pipeline's DAG that read them again; None where the form has no room for
+    so many ranges. `listing` and `replay` are the commands about all of them.
     """
 
     records: int
     reasons: tuple[WaitingReason, ...]
     more: int
+    by_batch: Mapping[str, Mapping[int, int]]
     uncommitted: int
     again: Mapping[str, object] | None
     listing: Move
@@ -52,6 +65,7 @@ def waiting_records(pipeline: str, found: QuarantineListing) -> WaitingRecords:
         sum(len(each.rows) for each in found.live),
         tuple(_reason(pipeline, each, found.samples) for each in found.live[:_SHOWN]),
         max(0, len(found.live) - _SHOWN),
+        _by_batch(found.live),
         sum(len(each.rows) for each in found.waiting),
         read_again_conf(row for each in found.live for row in each.rows),
         Move("quarantine list", (pipeline,)),
@@ -68,15 +82,26 @@ def read_again_conf(rows: Iterable[QuarantinedRecord]) -> Mapping[str, object] |
     return {"dry_run": True, "reprocess_ranges": ranges}
 
 
+def _by_batch(groups: Sequence[ErrorGroup]) -> Mapping[str, Mapping[int, int]]:
+    found: dict[str, Counter[int]] = {}
+    for at, group in enumerate(groups):
+        for row in group.rows:
+            found.setdefault(row.batch, Counter())[min(at, APART)] += 1
+    return found
+
+
 def _reason(
     pipeline: str, group: ErrorGroup, samples: Mapping[QuarantinedRecord, Record]
 ) -> WaitingReason:
     sample = samples.get(group.sample)
-    told = f"{group.sample}: {undecoded(sample)}" if sample else str(group.sample)
     text = group.text
     return WaitingReason(
-        group,
-        told,
+        text,
+        len(group.rows),
+        group.first_seen,
+        group.last_seen,
+        tuple(group.partitions),
+        f"{group.sample}: {undecoded(sample)}" if sample else str(group.sample),
         Move("quarantine replay", (pipeline, "--reason-like", text)),
         Move("quarantine drop", (pipeline, "--reason-like", text, "--reason", YOUR_WORDS)),
     )

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from sluice.offsets.batches import BatchSequence
 from sluice.operations.history import KnownBatch, find_batch
 from sluice.operations.outlook_text import lines_of
-from sluice.operations.quarantine.listing import QuarantineListing, list_quarantine
+from sluice.operations.quarantine.listing import list_quarantine
 from sluice.operations.timeline import Landings, PipelineTimeline, read_lag_series, read_timeline
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.dry_run import dry_run
@@ -21,6 +21,7 @@ from sluice.scheduling.page.lag_over_time import lag_points
 from sluice.scheduling.page.lag_series import LagSeries, Points
 from sluice.scheduling.page.polled import Polled, Seen
 from sluice.scheduling.page.rows import Row
+from sluice.scheduling.page.waiting_records import WaitingRecords, waiting_records
 
 NEWEST = 50
 # Specs and connections change rarely; what the tables and Kafka say changes with every batch.
@@ -59,7 +60,7 @@ class Watch:
     def __init__(self, read_clusters: Callable[[], Clusters]) -> None:
         self._clusters = Polled(read_clusters, _SPECS_S)
         self._timelines = _Kept[PipelineTimeline](_KEPT)
-        self._quarantines = _Kept[QuarantineListing](_KEPT, _QUARANTINE_S)
+        self._quarantines = _Kept[WaitingRecords](_KEPT, _QUARANTINE_S)
         self._series = LagSeries(self._lag_points)
         self._batches = _Kept[KnownBatch | None](_KEPT)
         self._outlooks = _Kept[list[str]](_KEPT_LINES)
@@ -84,9 +85,12 @@ class Watch:
             pipeline, lambda: read_timeline(self._resources(pipeline), NEWEST, known)
         )
 
-    def quarantine(self, pipeline: str) -> Seen[QuarantineListing]:
+    def quarantine(self, pipeline: str) -> Seen[WaitingRecords]:
         """The records of a pipeline that wait, by reason. Kafka is not asked."""
-        return self._quarantines.look(pipeline, lambda: list_quarantine(self._resources(pipeline)))
+        return self._quarantines.look(
+            pipeline,
+            lambda: waiting_records(pipeline, list_quarantine(self._resources(pipeline))),
+        )
 
     def lag_series(self, rows: Iterable[Row]) -> tuple[Mapping[str, Points], bool]:
         """The lag over time of these, as far as it is known, and whether more is being read."""

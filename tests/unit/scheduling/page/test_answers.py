@@ -23,6 +23,7 @@ from sluice.scheduling.page.links import Links
 from sluice.scheduling.page.polled import Seen
 from sluice.scheduling.page.rows import Row, row_of, with_pause
 from sluice.scheduling.page.settling_dags import SettlingDag
+from sluice.scheduling.page.waiting_records import waiting_records
 from sluice.scheduling.page.watch import AllRows
 
 from tests.unit.builders import TOPIC_ID, batch, offsets, partition, planned, spec
@@ -152,7 +153,7 @@ def test_records_that_wait_are_shown_with_what_to_do() -> None:
     listing = QuarantineListing(tuple(group_errors([bad])), (), {}, (), 0, 0, None)
     row = read_row("a")
     timeline = PipelineTimeline(PipelineHistory((), (), (), 0), ())
-    known: Seen[QuarantineListing] = Seen(listing, NOW)
+    known = Seen(waiting_records("a", listing), NOW)
     own = ANSWERS.pipeline(row, SettlingDag("a"), Seen(timeline, NOW), known)
     page = bytes(own.body).decode()
     assert "Waiting for a decision: 1 record." in page

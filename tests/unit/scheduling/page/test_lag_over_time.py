@@ -62,18 +62,18 @@ def test_a_pause_at_night_is_a_long_slope() -> None:
 
 def test_too_little_is_not_drawn() -> None:
     assert lag_plot([LagPoint(at(0), 3)], AXIS).is_empty
-    assert spark([]) is None
+    assert spark(()) is None
 
 
 def test_a_spark_has_the_same_line_and_words() -> None:
     points = lag_points(BATCHES)
-    found = spark(points)
+    found = spark(tuple(points))
     assert found is not None
     assert (found.line,) == lag_plot(points, AXIS).lines
     assert found.summary.startswith("Lag over time: at most 400 offsets")
 
 
 def test_no_lag_at_all_is_a_flat_line() -> None:
-    found = spark([LagPoint(at(0), 0), LagPoint(at(1), 0)])
+    found = spark((LagPoint(at(0), 0), LagPoint(at(1), 0)))
     assert found is not None
     assert found.line.path == "M0 100L100 100"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sluice.offsets.ranges import TopicPartition
 from sluice.scheduling.page.rates import Ends, rate_plots, rates_in, rates_out, told_rate
 from sluice.scheduling.page.time_axis import TimeAxis
 
@@ -18,8 +19,12 @@ BATCHES = (
 AXIS = TimeAxis(at(0), at(21))
 
 
+def ends(minute: float, each: dict[TopicPartition, int]) -> Ends:
+    return Ends(at(minute), sum(each.values()), len(each), lambda: each)
+
+
 def test_what_came_in_is_how_the_log_grew_between_plans() -> None:
-    found = rates_in(BATCHES, Ends(at(30), {partition(): 4800, partition(1): 9000}))
+    found = rates_in(BATCHES, ends(30, {partition(): 4800, partition(1): 9000}))
     assert [(each.since, each.until) for each in found] == [
         *((at(0), at(10)), (at(10), at(20))),
         (at(20), at(30)),
@@ -28,7 +33,7 @@ def test_what_came_in_is_how_the_log_grew_between_plans() -> None:
 
 
 def test_a_log_that_shrank_is_another_one() -> None:
-    found = rates_in(BATCHES[:1], Ends(at(10), {partition(): 10}))
+    found = rates_in(BATCHES[:1], ends(10, {partition(): 10}))
     assert [each.per_second for each in found] == [0]
 
 

@@ -9,7 +9,12 @@ import click
 from sluice.cli import command_line
 from sluice.offsets.error_groups import group_errors
 from sluice.offsets.notation import parse_range
-from sluice.offsets.quarantined import QuarantinedRecord, RecordFilter, RecordState
+from sluice.offsets.quarantined import (
+    QuarantinedRecord,
+    RecordFilter,
+    RecordState,
+    error_pattern,
+)
 from sluice.operations.quarantine.listing import QuarantineListing
 from sluice.progress.quarantined_records import Record
 from sluice.scheduling.page.waiting_records import read_again_conf, waiting_records
@@ -38,7 +43,7 @@ def test_reasons_come_with_their_number_a_sample_and_what_to_do() -> None:
     found = waiting_records("flights", LISTING)
     first, second = found.reasons
     assert (found.records, found.uncommitted, found.more) == (4, 1, 0)
-    assert (len(first.group.rows), first.sample) == (3, "flights[0]@9")
+    assert (first.records, first.sample) == (3, "flights[0]@9")
     assert second.sample == "flights[0]@20: {<b>"
     assert str(second.replay) == "sluice quarantine replay flights --reason-like 'no JSON'"
     assert str(second.drop).endswith("--reason-like 'no JSON' --reason …")
@@ -53,7 +58,9 @@ def test_the_commands_choose_these_records_and_exist() -> None:
             assert isinstance(quarantine, click.Group)
             assert command in quarantine.list_commands(click.Context(quarantine))
             asked = RecordFilter(reason_like=words[words.index("--reason-like") + 1])
-            assert [row for row in [*BAD, WORSE] if row in asked] == list(each.group.rows)
+            chosen = [row for row in [*BAD, WORSE] if row in asked]
+            assert {error_pattern(row.error) for row in chosen} == {each.text}
+            assert len(chosen) == each.records
 
 
 def test_the_form_reads_exactly_their_offsets_again() -> None:
@@ -77,3 +84,13 @@ def test_of_many_reasons_the_most_frequent_are_shown() -> None:
     listing = QuarantineListing(tuple(group_errors(words)), (), {}, (), 0, 0, None)
     found = waiting_records("flights", listing)
     assert (len(found.reasons), found.more, found.records) == (20, 10, 30)
+
+
+def test_each_batch_has_the_places_of_its_reasons() -> None:
+    found = waiting_records("flights", LISTING)
+    assert found.by_batch == {"forward-1-1": {0: 3, 1: 1}}
+    many = [row(at, f"kind {chr(97 + at)}") for at in range(9)]
+    listing = QuarantineListing(tuple(group_errors(many)), (), {}, (), 0, 0, None)
+    assert waiting_records("flights", listing).by_batch == {
+        "forward-1-1": {0: 1, 1: 1, 2: 1, 3: 1, 4: 5}
+    }
