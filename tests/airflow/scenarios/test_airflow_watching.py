@@ -123,7 +123,9 @@ def test_statsd_is_told_every_metric_of_the_page_and_all_that_rules_and_dashboar
     )
     page = (DOCS / "metrics.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"^\| `(sluice_\w+)`", page, re.MULTILINE))
-    assert {name for name, *_ in values} == documented
+    # No pipeline here has a state table, and so none of its metrics.
+    of_state = {each for each in documented if each.startswith("sluice_state_")}
+    assert {name for name, *_ in values} == documented - of_state
     assert rule_names() | dashboard_names() <= documented
 
 
