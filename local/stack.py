@@ -45,6 +45,7 @@ VERBS = {
 }
 START_SECONDS = 240
 STOP_SECONDS = 60
+ENDED = "ended by itself"
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,19 @@ def run(folder: Path) -> None:
             with airflow:
                 log.info("Airflow at %s", airflow.url)
                 state_of(broker, server, airflow).write(folder)
-                while broker.running and server.running and len(airflow.pids) == 4:
+                while not (gone := parts_gone(broker, server, airflow)):
                     time.sleep(0.5)
-                log.error("a part of the stack ended; its logs are in %s", folder)
+                log.error("%s %s, and with it the stack; logs are in %s", gone, ENDED, folder)
+
+
+def parts_gone(broker: Broker, server: SparkServer, airflow: Airflow) -> str:
+    """Which parts have ended; empty while all run."""
+    parts = {
+        "the broker": broker.running,
+        "the Spark server": server.running,
+        "Airflow": len(airflow.pids) == 4,
+    }
+    return ", ".join(name for name, runs in parts.items() if not runs)
 
 
 def end_once(number: int, _: object) -> None:
@@ -146,6 +157,8 @@ def up(folder: Path, console: Console) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     state = StackState.read(folder)
     if state is None or not state.running():
+        if state is not None:
+            console.print(told_end(folder))
         (folder / "stack.json").unlink(missing_ok=True)
         with console.status("Starting broker, Spark and Airflow (under a minute) …"):
             state = launch(folder)
@@ -155,6 +168,21 @@ def up(folder: Path, console: Console) -> int:
         return 1
     show(state, folder, console)
     return 0
+
+
+def told_end(folder: Path) -> str:
+    """That the stack has ended without `down`, and why; its log is kept beside the next one."""
+    log_of_it, kept = folder / "stack.log", folder / "stack.log.before"
+    lines = log_of_it.read_text(encoding="utf-8").splitlines() if log_of_it.exists() else []
+    said = (each.partition(" ERROR ")[2] for each in reversed(lines))
+    why = next((each for each in said if ENDED in each), "it was killed")
+    if not lines:
+        return f"The stack had ended ({why}). It starts again, with all its data."
+    log_of_it.replace(kept)
+    return (
+        f"The stack had ended: {why}. It starts again, with all its data; its log is now"
+        f" {os.path.relpath(kept)}."
+    )
 
 
 def launch(folder: Path) -> StackState | None:
@@ -195,7 +223,8 @@ def show(state: StackState, folder: Path, console: Console) -> None:
     console.print("             sluice peek orders --spec > dags/pipelines/orders.yaml")
     console.print("             sluice run orders")
     console.print("             python -m local.stack fill    (the demo's flights; each time all)")
-    console.print("Stop       make down")
+    console.print("Stop       make down    (if a part dies, all ends: make up brings it back, with")
+    console.print("             its data, and says what died)")
 
 
 def exports_of(environment: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ SluiceError
 ├── RowsErased           decide about rows that others deleted or changed (`--bring-back-erased`)
 ├── UnknownSchema        register the schema, or correct the producer
 ├── SchemaChanged        restore the registry, or give the new one a connection with another id
-├── TooManyQuarantined   fix the schema or raise `quarantine.max_ratio`
+├── TooManyQuarantined   fix the schema or raise a limit of `quarantine`
 ├── BackfillClosed       request the backfill again: a reset closed it before it was complete
 ├── PreviewOutdated      preview again: the plan is no longer the one shown
 ├── ResetNeeded          request a reset: the topic is not the log that was read

@@ -27,6 +27,45 @@ SEEN_BY_TESTS = (
         "tests/unit/offsets/test_reach.py::test_of_several_generations_the_furthest_counts",
     ),
     SeenByTest(
+        "calls a table complete while a partition waits",
+        "sluice/offsets/partition_log.py",
+        "and all(ends.get(at, 0) == ",
+        "and any(ends.get(at, 0) == ",
+        "tests/unit/protocol/plan/test_next_batches.py::"
+        "test_a_partition_that_waits_keeps_the_table_incomplete",
+    ),
+    SeenByTest(
+        "calls a table complete that is not accounted for",
+        "sluice/progress/complete_until.py",
+        "    settled = not lane.unfinished and not lane.due\n",
+        "    settled = not lane.unfinished\n",
+        "tests/operations/test_until_complete.py::test_a_batch_that_lacks_a_record_does_not_count",
+    ),
+    SeenByTest(
+        "calls a table complete of a log that has grown again",
+        "sluice/progress/complete_until.py",
+        "log.leader_epoch <= known",
+        "log.leader_epoch >= known",
+        "tests/operations/test_until_complete.py::"
+        "test_a_log_that_has_grown_again_to_the_cursor_is_not_read",
+    ),
+    SeenByTest(
+        "repeats the moment for topics that it does not speak of",
+        "sluice/protocol/plan/write_plan.py",
+        "new = new.forgetting(lane.history.complete_until)",
+        "new = new.forgetting(None)",
+        "tests/operations/test_until_complete.py::"
+        "test_a_topic_that_is_named_again_makes_the_moment_unknown",
+    ),
+    SeenByTest(
+        "counts a stock that others have taken from",
+        "sluice/progress/quarantine_stock.py",
+        "                check_quarantine(lane)\n",
+        "",
+        "tests/operations/test_until_complete.py::"
+        "test_what_others_took_from_the_quarantine_is_neither_complete_nor_gone",
+    ),
+    SeenByTest(
         "takes a producer's later records for aborted ones",
         "sluice/offsets/log_verdicts.py",
         "            self._open.discard(batch.producer_id)\n",

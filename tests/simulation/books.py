@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
@@ -57,6 +58,8 @@ class Books:
     now: dict[tuple[str, int], Shown] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     """The topics by their ids."""
+    since: dict[Key, datetime] = field(default_factory=dict)
+    """When a look first found what Kafka shows at a place now: it was shown by then."""
 
     def look(self, kafka: MemoryKafka) -> None:
         """Write down what Kafka shows now."""
@@ -64,10 +67,13 @@ class Books:
         for shown in _shown(kafka, before):
             self.now[shown.topic_id, shown.partition] = shown
             self.names[shown.topic_id] = shown.topic
-            if before.get((shown.topic_id, shown.partition)) is shown:
+            known = before.get((shown.topic_id, shown.partition))
+            if known is shown:
                 continue
             for offset, content in shown.records.items():
                 key = Key(shown.topic_id, shown.partition, offset)
+                if known is None or known.records.get(offset) != content:
+                    self.since[key] = kafka.clock.now()
                 self.gone.pop(key, None)
                 found = self.ever.setdefault(key, [])
                 if content not in found:

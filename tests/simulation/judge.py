@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from sluice.errors import ResetNeeded, SluiceError, TableRefused
 from sluice.offsets.ranges import TopicPartition
 from sluice.operations.quarantine.listing import list_quarantine
+from sluice.operations.until_complete import proven_until
 from sluice.operations.verify.checks import Violation
 from sluice.pipeline import Pipeline
+from sluice.progress.complete_until import complete_until
+from sluice.progress.lane_state import read_unchecked
+from sluice.progress.unaltered import check_data_table
 
 from tests.simulation.allowed import is_no_fault
 from tests.simulation.asked import asked_again, dropped, narrower, passed_over
@@ -21,8 +25,10 @@ from tests.simulation.delta_tables import versions
 from tests.simulation.oracle import (
     Finding,
     closed_aside,
+    complete,
     exact,
     lost,
+    present,
     receipts,
     strangers,
     tiled,
@@ -109,7 +115,7 @@ class Judge:
             world.all_put_back = False
         if world.done is None:
             self.taken |= stored(self._before()) - stored(tables)
-        found = self._findings(tables, world.done)
+        found = chain(self._findings(tables, world.done), self._complete(tables))
         return next((each for each in found if not is_no_fault(world, each)), None)
 
     def _findings(self, tables: Tables, done: Done | None) -> Iterable[Finding]:
@@ -123,6 +129,22 @@ class Judge:
             yield from twice(tables)
             yield from tiled(tables)
         yield from receipts(tables)
+        yield from complete(self.world, tables)
+
+    def _complete(self, tables: Tables) -> Iterable[Finding]:
+        """What the product says of the table and of Kafka now."""
+        if self.world.done is None:
+            return
+        resources = self.world.pipeline().resources
+        try:
+            state = resources.kafka.state(resources.spec)
+            lane = read_unchecked(resources)
+            check_data_table(lane)
+            told = complete_until(resources, lane), proven_until(resources, lane, state)
+        except SluiceError:
+            return
+        for moment in filter(None, told):
+            yield from present(self.world, tables, moment)
 
     def _answer(self, tables: Tables, done: Done) -> Iterable[Finding]:
         problem = done.problem

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -177,6 +179,51 @@ def _place(shown: Shown) -> tuple[str, int]:
 def named(key: Key) -> str:
     """A place, for people."""
     return f"{key.topic_id[:6]}[{key.partition}]@{key.offset}"
+
+
+def complete(world: World, tables: Tables) -> Iterator[Finding]:
+    """What Kafka showed before the moment that a forward batch names is not behind that batch.
+
+    Of the newest one that says a moment; a topic that its spec left out is not meant.
+    """
+    named_moments = [
+        (row["generation"], row["batch_id"], row)
+        for row in tables.offsets.rows
+        if row["event"] == "planned" and row["lane"] == "forward" and row["complete_until"]
+    ]
+    newest = max((each[:2] for each in named_moments), default=None)
+    rows = [row for *number, row in named_moments if tuple(number) == newest]
+    read = {
+        topic for row in rows if row["spec"] for topic in json.loads(row["spec"])["spec"]["topics"]
+    }
+    for row in rows:
+        shown = world.books.now.get((row["topic_id"], row["partition"]))
+        if shown is None or shown.topic not in read:
+            continue
+        for key in shown.places():
+            behind = key.offset >= row["end_offset"]
+            if behind and world.books.since[key] < row["complete_until"]:
+                moment = row["complete_until"].isoformat()
+                text = f"{named(key)} is behind {row['batch']}, complete until {moment}"
+                yield Finding("complete too early", text, key)
+                break
+
+
+def present(world: World, tables: Tables, moment: datetime) -> Iterator[Finding]:
+    """What Kafka showed before the moment until which the product calls the table complete is
+    there, or it is told why not.
+    """
+    data = {key_of(row): row for row in tables.data.rows}
+    aside, told, again = committed_aside(tables), Told.of(tables), waiting(tables)
+    for shown in world.books.now.values():
+        if shown.topic not in world.keys["topics"]:
+            continue
+        for key in shown.places():
+            if world.books.since[key] < moment and key not in data and key not in again:
+                record = shown.records[key.offset]
+                for each in _of_record(world, key, record, None, key in aside, told):
+                    text = f"{each.text}, complete until {moment.isoformat()}"
+                    yield Finding("complete, and missing", text, key)
 
 
 def receipts(tables: Tables) -> Iterator[Finding]:

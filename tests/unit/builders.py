@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from sluice.offsets.batches import Batch, BatchSequence, Lane, Mode, PlannedRange
@@ -38,9 +39,15 @@ def log(
     return PartitionLog(topic_id, start, stable, stable if end is None else end, epoch)
 
 
-def state(*logs: PartitionLog, topic: str = "flights", cluster: str = CLUSTER) -> KafkaState:
+def state(
+    *logs: PartitionLog,
+    topic: str = "flights",
+    cluster: str = CLUSTER,
+    asked: datetime | None = None,
+) -> KafkaState:
     """One topic; its partitions' logs in order."""
-    return KafkaState(cluster, {TopicPartition(topic, at): each for at, each in enumerate(logs)})
+    found = {TopicPartition(topic, at): each for at, each in enumerate(logs)}
+    return KafkaState(cluster, found, asked)
 
 
 def planned(

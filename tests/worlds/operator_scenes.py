@@ -453,7 +453,7 @@ def quarantine(stage: Stage) -> Scene:
     stage.landed_from(values, format=DELAYS, quarantine={"max_ratio": 1})
     listed, everything, late, batch, one = yield
     assert "dep_delay: expected DOUBLE" in listed
-    assert "quarantine.max_ratio: 100.00%" in listed
+    assert "100.00% (quarantine.max_ratio) or 10 records (quarantine.max_records)" in listed
     assert all(text.count("late") >= 2 for text in (everything, late, batch))
     (record,) = json.loads(one)["records"]
     assert record["offset"] == 2
@@ -462,17 +462,19 @@ def quarantine(stage: Stage) -> Scene:
 
 def too_many_malformed(stage: Stage) -> Scene:
     stage.topic(1)
-    stage.send([*departures(2), *departures(4, dep_delay="late")])
+    stage.send([*departures(2), *departures(12, dep_delay="late")])
     stage.flights.write_spec(format=DELAYS)
     refused = stage.console.refuses(RUN)
     assert "TooManyQuarantined" in refused
-    assert "4 of 6 records are undecodable; allowed: 1.00%" in refused
+    assert (
+        "12 of 14 records are undecodable; allowed: 1.00% (quarantine.max_ratio) or 10" in refused
+    )
     listed, shown = yield
     assert "planned and not committed" in listed
     assert "late" in shown
     yield
     stage.flights.run()
-    return stage.exact(2, quarantined=4)
+    return stage.exact(2, quarantined=12)
 
 
 def replayed(stage: Stage) -> Scene:
@@ -533,7 +535,7 @@ def field_is_gone(stage: Stage) -> Scene:
 
 
 def format_changes(stage: Stage) -> Scene:
-    stage.landed_from(departures(2), format=DELAYS)
+    stage.landed_from(departures(2), format=DELAYS, quarantine={"max_records": 0})
     values = [*departures(1), *(framed(f"A{number}") for number in range(3))]
     stage.send(values, hour=2)
     refused = stage.console.refuses(RUN)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sluice.airflow.dags import check_dags, operations_dags, pipeline_dags
     from sluice.airflow.pipeline_tasks import PipelineTasks
     from sluice.airflow.table_asset import data_table, state_table
+    from sluice.airflow.waiting import wait_until_complete
 
 _MODULES = {
     "PipelineTasks": "pipeline_tasks",
@@ -21,6 +22,7 @@ _MODULES = {
     "operations_dags": "dags",
     "pipeline_dags": "dags",
     "state_table": "table_asset",
+    "wait_until_complete": "waiting",
 }
 __all__ = [
     "PipelineTasks",
@@ -29,6 +31,7 @@ __all__ = [
     "operations_dags",
     "pipeline_dags",
     "state_table",
+    "wait_until_complete",
 ]
 
 

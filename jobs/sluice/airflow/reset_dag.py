@@ -24,7 +24,8 @@ from airflow.sdk import DAG
 from sluice.airflow.python_task import python_task
 from sluice.scheduling.dag_docs import linked_docs
 from sluice.scheduling.reset_form import reset_params
-from sluice.scheduling.reset_tasks import EXECUTE, PREVIEW, execute_in, preview_in
+from sluice.scheduling.reset_tasks import execute_in, preview_in
+from sluice.scheduling.run_notes import EXECUTE, PREVIEW
 from sluice.scheduling.time_limits import SHORT
 from sluice.spec_file.pipeline_spec import PipelineSpec
 

@@ -22,6 +22,7 @@ from airflow.sdk import DAG, CronDataIntervalTimetable
 
 from sluice.airflow.python_task import python_task
 from sluice.scheduling.dag_docs import linked_docs
+from sluice.scheduling.run_notes import FIND
 from sluice.scheduling.time_limits import SHORT
 from sluice.scheduling.topics import find_in
 
@@ -46,5 +47,5 @@ def topics_dag(specs: Path) -> DAG:
         },
         tags=["sluice"],
     ) as dag:
-        python_task(find_in(specs), task_id="find")
+        python_task(find_in(specs), task_id=FIND)
     return dag

@@ -20,6 +20,7 @@ from airflow.sdk import DAG, CronDataIntervalTimetable
 
 from sluice.airflow.python_task import python_task
 from sluice.scheduling.dag_docs import linked_docs
+from sluice.scheduling.run_notes import WATCH
 from sluice.scheduling.time_limits import SHORT
 from sluice.scheduling.watch import watch_in
 
@@ -39,5 +40,5 @@ def watch_dag(specs: Path) -> DAG:
         default_args={"owner": "sluice", "retries": 0, "execution_timeout": SHORT},
         tags=["sluice"],
     ) as dag:
-        python_task(watch_in(specs), task_id="watch")
+        python_task(watch_in(specs), task_id=WATCH)
     return dag

@@ -66,6 +66,7 @@ class KafkaCluster:
         return again(self._state, selection)
 
     def _state(self, selection: TopicSelection) -> KafkaState:
+        before = datetime.now(UTC)
         cluster_id = self._admin.start_cluster_id()
         topic_ids = self._admin.topics(self._selected(selection))
         partitions = [
@@ -90,7 +91,7 @@ class KafkaCluster:
             )
             for each in starts
         }
-        return KafkaState(cluster_id(), logs)
+        return KafkaState(cluster_id(), logs, before)
 
     def offsets_for_time(
         self, partitions: list[TopicPartition], moment: datetime

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -49,6 +49,11 @@ def nothing_changed(consent: bool = False) -> str:
 def print_json(found: Any) -> None:
     """Print one JSON document."""
     click.echo(json.dumps(found, indent=2, default=str))
+
+
+def moment_document(moment: datetime | None) -> str | None:
+    """A moment for programs, in UTC; null for an unknown one."""
+    return None if moment is None else moment.astimezone(UTC).isoformat()
 
 
 def print_table(

@@ -94,4 +94,4 @@ def _batch_bar(console: Console, batch: str, offsets: int) -> Iterator[Tell]:
 
     with shown_bars(console, "record") as bars:
         bars.begin(batch, batch, offsets)
-        yield lambda pace: bars.reach(batch, pace.read, pace.offsets)
+        yield lambda pace: bars.reach(batch, pace.done, pace.offsets)

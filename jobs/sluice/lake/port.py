@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from sluice.columns.columns import Column
 from sluice.offsets.batches import Batch
 from sluice.offsets.filtered import NOTHING_FILTERED, FilteredOffsets
-from sluice.offsets.quantities import format_ranges
+from sluice.offsets.quantities import format_count, format_ranges
 from sluice.offsets.quarantine_tickets import NOTHING_ASIDE, SetAside, Ticket
 from sluice.offsets.quarantined import BatchOffsets
 from sluice.offsets.ranges import OffsetRange, TopicPartition
@@ -100,18 +100,34 @@ class QuarantineResult:
 
 @dataclass(frozen=True)
 class Pace:
-    """How many records of a batch are read so far, of at most so many, and how fast."""
+    """How many records of a batch are read so far, of at most so many, in so many seconds.
+
+    `batch` names what is read, and what for. With `and_rows` rows of the table are counted as well,
+    as a replacement reads them: then nothing tells when all records are read.
+    """
 
     batch: str
     read: int
     offsets: int
-    per_second: float
+    seconds: float
+    and_rows: bool = False
+
+    @property
+    def done(self) -> int:
+        """What a bar shows of the offsets."""
+        return min(self.read, self.offsets)
 
     def __str__(self) -> str:
-        return (
-            f"{self.batch}: {self.read:,} of {self.offsets:,} records read,"
-            f" {self.per_second:,.0f} per second"
-        )
+        if not self.read:
+            return f"{self.batch}: no record read yet, after {self.seconds:.0f} s"
+        rate = f"{self.read / self.seconds:,.0f} per second on average"
+        if self.and_rows:
+            return f"{self.batch}: {self.read:,} records and rows of the table read; {rate}"
+        if self.read < self.offsets:
+            read = f"{format_count(self.read, 'record')} read, of {self.offsets:,} offsets"
+            return f"{self.batch}: {read}; {rate}"
+        read = f"all {self.offsets:,} offsets read and being written"
+        return f"{self.batch}: {read}, {self.seconds:.0f} s"
 
 
 Tell = Callable[[Pace], None]

@@ -12,7 +12,8 @@ from threading import Event, Thread
 
 from pyspark.sql import SparkSession
 
-from sluice.lake.port import Pace, ShowReading, Tell
+from sluice.lake.port import BatchAttempt, Pace, ShowReading, Tell
+from sluice.offsets.ranges import span_of
 
 log = logging.getLogger(__name__)
 
@@ -25,16 +26,17 @@ _TAG = "sluice-reading-"
 
 @contextmanager
 def telling_pace(
-    spark: SparkSession, batch: str, offsets: int, show: ShowReading | None = None
+    spark: SparkSession, attempt: BatchAttempt, show: ShowReading | None = None, why: str = ""
 ) -> Iterator[None]:
-    """Show how many records the block has read so far, of at most so many, and how fast; without
-    `show` it is logged.
+    """Show how many records of the attempt the block has read so far, `why`, and how fast; without
+    `show` it is logged. The rate is that of all the time, as the executors tell counts in jumps.
 
     Quiet where Spark runs without Sluice's own jar, which counts them.
     """
     tag, over = f"{_TAG}{uuid.uuid4().hex}", Event()
-    seconds, nothing = _SECONDS_SHOWN if show else _SECONDS, Pace(batch, 0, offsets, 0.0)
-    with (show or _logged)(batch, offsets) as tell:
+    nothing = Pace(f"{attempt}{why}", 0, span_of(attempt.ranges), 0.0, attempt.replaces)
+    seconds = _SECONDS_SHOWN if show else _SECONDS
+    with (show or _logged)(nothing.batch, nothing.offsets) as tell:
         spark.addTag(tag)
         watched = (spark, tag, nothing, over, seconds, tell)
         Thread(target=_watch, args=watched, daemon=True).start()
@@ -53,7 +55,7 @@ def _logged(batch: str, offsets: int) -> Iterator[Tell]:
 def _watch(
     spark: SparkSession, tag: str, pace: Pace, over: Event, seconds: float, tell: Tell
 ) -> None:
-    last = time.monotonic()
+    began = time.monotonic()
     while not over.wait(seconds):
         try:
             ((found,),) = spark.sql(f"VALUES (sluice_records_read('{tag}'))").collect()
@@ -62,8 +64,4 @@ def _watch(
             return
         if over.is_set():
             return
-        # A replacement reads rows of the table as well.
-        read, now = min(found, pace.offsets), time.monotonic()
-        pace = replace(pace, read=read, per_second=(read - pace.read) / (now - last))
-        tell(pace)
-        last = now
+        tell(replace(pace, read=found, seconds=time.monotonic() - began))

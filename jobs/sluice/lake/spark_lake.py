@@ -61,7 +61,6 @@ from sluice.lake.table_alignment import align_data_table
 from sluice.lake.table_creation import create_data_table, create_quarantine_table
 from sluice.lake.write_failures import undecodable_reason
 from sluice.offsets.filtered import FilteredOffsets
-from sluice.offsets.ranges import span_of
 from sluice.progress.former_registries import FormerRegistry
 from sluice.progress.resources import PipelineResources
 from sluice.spec_file.pipeline_spec import PipelineSpec
@@ -69,6 +68,8 @@ from sluice.spec_file.table_rules import rules_of
 from sluice.tables.delta_log import DeltaLog
 
 log = logging.getLogger(__name__)
+
+_LOOKED_THROUGH = ", looked through for undecodable records"
 
 
 class SparkLake:
@@ -153,7 +154,7 @@ class SparkLake:
             F.count(error_of(self._spec)).alias("undecodable"),
         )
         rows = quarantine_rows(decoded, self._spec, attempt, ticket.at)
-        with naming_conflicts(attempt.id), self._telling_pace(attempt):
+        with naming_conflicts(attempt.id), self._telling_pace(attempt, _LOOKED_THROUGH):
             append_quarantined(rows, self._quarantine, attempt, ticket)
         # First: of a write that Delta has skipped nothing was seen, and one would wait for ever.
         self._resources.quarantine.snapshot().require_added(ticket, attempt.id)
@@ -277,8 +278,8 @@ class SparkLake:
         with naming_conflicts(attempt.id), self._telling_pace(attempt):
             return records.localCheckpoint()
 
-    def _telling_pace(self, attempt: BatchAttempt) -> AbstractContextManager[None]:
-        return telling_pace(self._spark, str(attempt), span_of(attempt.ranges), self._show)
+    def _telling_pace(self, attempt: BatchAttempt, why: str = "") -> AbstractContextManager[None]:
+        return telling_pace(self._spark, attempt, self._show, why)
 
     def _commit(self, attempt: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:
         attempt = replace(attempt, spec=self._spec.edition)

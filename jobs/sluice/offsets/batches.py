@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
 
@@ -88,6 +89,24 @@ def of_topics_there(cursor: Cursor, logs: Logs) -> Cursor:
     }
 
 
+def missed_places(cursor: Cursor, logs: Logs) -> set[TopicPartition]:
+    """The partitions of the cursor that have no log.
+
+    But for those of a former topic: a reset has moved on to the one created anew, which has fewer.
+    """
+    read = {(at.topic, e.topic_id) for at, e in cursor.items() if _is_read_as(at, e, logs)}
+    return {
+        at
+        for at, each in cursor.items()
+        if at not in logs
+        and not any(topic == at.topic and of != each.topic_id for topic, of in read)
+    }
+
+
+def _is_read_as(at: TopicPartition, each: PlannedRange, logs: Logs) -> bool:
+    return at in logs and logs[at].topic_id == each.topic_id
+
+
 def positions_there(cursor: Cursor, logs: Logs) -> Mapping[TopicPartition, int]:
     """The same as offsets: the next one to read, by partition."""
     return {at: each.offsets.end for at, each in of_topics_there(cursor, logs).items()}
@@ -100,7 +119,8 @@ class Batch:
     `data_table_id` is the Delta id of the data table that it was planned for, or landed in, and
     `quarantine_table_id` that of the quarantine table; None where there was no table yet. `only`
     are the offsets that it may change: of rows between them it takes over the values; None for all
-    of its ranges.
+    of its ranges. `complete_until`: every record that a reader of committed records could see in
+    Kafka before that moment is in this batch or an earlier one; None where no moment is known.
     """
 
     sequence: BatchSequence
@@ -111,6 +131,7 @@ class Batch:
     data_table_id: str | None = field(default=None, compare=False)
     quarantine_table_id: str | None = field(default=None, compare=False)
     only: tuple[OffsetRange, ...] | None = None
+    complete_until: datetime | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.sequence.batch(self.number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.damage import rows_removed
@@ -48,6 +49,11 @@ class LaneHistory:
         if self.batches:
             return self.batches[-1].by_partition
         return self.opening.by_partition if self.opening else {}
+
+    @property
+    def complete_until(self) -> datetime | None:
+        """Until when the table is complete once all that is planned is committed."""
+        return self.batches[-1].complete_until if self.batches else None
 
     @property
     def cluster_id(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sluice.offsets.ranges import TopicPartition
 
@@ -53,7 +53,21 @@ Logs = Mapping[TopicPartition, PartitionLog]
 
 @dataclass(frozen=True)
 class KafkaState:
-    """The logs of all partitions of a pipeline's topics, and their cluster."""
+    """The logs of all partitions of a pipeline's topics, and their cluster.
+
+    `asked` is the moment before the first of them was asked for, by the clock of who asked: what a
+    reader could see before it lies below the LSOs.
+    """
 
     cluster_id: str
     logs: Logs
+    asked: datetime | None = None
+
+    def is_read(self, ends: Mapping[TopicPartition, int]) -> bool:
+        """Whether what is read ends at the LSOs: behind one, it was not of this log.
+
+        A partition that was not planned yet is read as far as its beginning. Without any, nothing
+        is known.
+        """
+        found = self.logs.items()
+        return bool(found) and all(ends.get(at, 0) == log.last_stable_offset for at, log in found)

@@ -59,10 +59,6 @@ class JudgedRecords:
     records: int
     undecodable: int
 
-    def exceeds(self, allowed: float) -> bool:
-        """Whether the undecodable ones are a larger share than is allowed."""
-        return self.undecodable > allowed * self.records
-
 
 def closing_number(batch: int) -> int:
     """The last number of a batch, by its own number: after it, none of its rows can be added."""

@@ -13,9 +13,12 @@ from sluice.offsets.losses import Loss
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition, merged
 
 # What differs from record to record: quoted values, positions, addresses. Column names and type
-# sizes, such as price_2 and DECIMAL(5,2), stay as they are, as does what JsonConverted says.
+# sizes, such as price_2 and DECIMAL(5,2), stay as they are, as do what JsonConverted says and the
+# byte that a frame begins with.
 _QUOTED = re.compile(r"""(?<!\w)(?<!The one column )(?:'[^']*'|"[^"]*"|`[^`]*`)(?!\w)""")
-_NUMBER = re.compile(r"(?<![\w(,.-])-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?)(?![\w)])")
+_NUMBER = re.compile(
+    r"(?<![\w(,.-])(?<!expected the byte )-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?)(?![\w)])"
+)
 # What a misfit of decoding says (jobs/jvm): the JSON text of a value, possibly cut, ends the error,
 # or is followed only by what the record's bytes begin like.
 _FOUND = re.compile(

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _DIGITS = 12
+# The keys that say which topics are read.
+_TOPICS = ("topics", "topic_pattern", "except_topics")
 # No spec nests as deeply; what does could be read here, and fail where more calls are open.
 _DEEPEST = 50
 
@@ -56,6 +58,15 @@ class SpecEdition:
         """The keys that have another value in another edition, as `derived.day`."""
         ours, theirs = _flat(self.keys), _flat(other.keys)
         return sorted(key for key in {*ours, *theirs} if ours.get(key) != theirs.get(key))
+
+    def reads_no_other_topics(self, than: SpecEdition | None) -> bool:
+        """Whether each topic that it names is named by an earlier one; by a pattern: the same."""
+        if than is None:
+            return False
+        ours, theirs = ({key: each.keys.get(key) for key in _TOPICS} for each in (self, than))
+        if ours["topics"] and theirs["topics"]:
+            return set(ours["topics"]) <= set(theirs["topics"])
+        return ours == theirs
 
     def as_dict(self) -> dict[str, Any]:
         """Digest and keys, as JSON values."""

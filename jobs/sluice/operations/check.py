@@ -80,7 +80,7 @@ def _of_template(path: Path, found: FoundTemplate) -> CheckedFile:
 def _beside_its_table(
     path: Path, spec: PipelineSpec, lines: tuple[str, ...], tables: Warehouse
 ) -> CheckedFile:
-    """The file of a valid spec that has these findings so far."""
+    """The file of a valid spec; `lines` say which others name its table."""
     kept = KeptSchemas(tables.offsets(spec.table), spec.pipeline)
     try:
         # What a registry would say now, only `sluice plan` asks.
@@ -96,4 +96,8 @@ def _beside_its_table(
         *changes_of_table(read, data.columns, data.settings),
         *changed_reading(read, data.log.newest_edition()),
     )
-    return CheckedFile(path, spec.pipeline, lines, changes, tuple(read.formats.told()))
+    notes = tuple(read.formats.told())
+    if data.version is not None:
+        # The table is its own: it is the other file that is wrong.
+        lines, notes = (), (*lines, *notes)
+    return CheckedFile(path, spec.pipeline, lines, changes, notes)

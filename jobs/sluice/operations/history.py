@@ -20,6 +20,7 @@ from sluice.offsets.spec_edition import SpecEdition
 from sluice.operations.state_history import StateHistory, read_state_history
 from sluice.progress.committed import losses_that_count, newest_receipts
 from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.moved_to_another import as_moved
 from sluice.progress.resources import PipelineResources
 
 
@@ -105,7 +106,7 @@ def history_of(resources: PipelineResources, lane: LaneState, newest: int) -> Pi
     losses = loss_events(losses_that_count(lane))
     return PipelineHistory(
         tuple(newest_batches(lane, newest)),
-        tuple(_fenced_resets(lane.resets, lane.generation)[-newest:]),
+        tuple(as_moved(lane, each) for each in _fenced(lane.resets, lane.generation)[-newest:]),
         tuple(losses[-newest:]),
         max(0, len(losses) - newest),
         read_state_history(resources, newest),
@@ -175,7 +176,7 @@ def newest_batches(lane: LaneState, count: int) -> Iterator[SettledBatch]:
         yield SettledBatch(receipt, undone, planned[batch.sequence].get(batch.number))
 
 
-def _fenced_resets(resets: Resets, newest: int) -> list[Reset]:
+def _fenced(resets: Resets, newest: int) -> list[Reset]:
     """The resets in order, without one that was intended but never fenced."""
     found = sorted(resets.by_generation.items())
     return [reset for generation, reset in found if generation <= newest]

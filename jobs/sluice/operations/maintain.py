@@ -15,19 +15,19 @@ from datetime import datetime
 from sluice.errors import BrokerUnavailable, CommitConflict, CommitUnknown, StateRefused
 from sluice.failpoints import reach
 from sluice.lake.port import Compacted, Upkeep
-from sluice.offsets.notation import parse_batch
 from sluice.offsets.origin import Origin
-from sluice.offsets.quarantined import QuarantinedRecord, RecordState, batch_offsets
+from sluice.offsets.quarantined import batch_offsets
 from sluice.progress.lane_state import read_unchecked
 from sluice.progress.lanes import read_lane
 from sluice.progress.quarantined_records import read_quarantined
+from sluice.progress.removable_rows import dead_rows
 from sluice.progress.resources import PipelineResources
 from sluice.progress.state_trust import look, require_rules
 from sluice.protocol.settle.lane_by_lane import settle_lanes
 from sluice.protocol.settle.write_receipts import write_receipts
 from sluice.state_table.collected import collectable
 from sluice.state_table.commits import StateCollection
-from sluice.tables.retention import older_than, retention_of
+from sluice.tables.retention import retention_of
 
 log = logging.getLogger(__name__)
 
@@ -146,38 +146,6 @@ def _postponed(done: MaintenanceResult, what: str, conflict: CommitConflict) -> 
     return replace(done, postponed=tuple(dict.fromkeys((*done.postponed, what))))
 
 
-def removable_rows(
-    resources: PipelineResources, rows: list[QuarantinedRecord], now: datetime
-) -> list[QuarantinedRecord]:
-    """The rows that do not count and never will again.
-
-    A RESTORE can bring superseded rows back, and batches that one has undone, while the data table
-    still keeps the files.
-    """
-    data = resources.data.snapshot()
-    commits = data.log.commits()
-    landed = {e for each in commits for e in zip(each.writers, each.numbers, strict=True)}
-    restored = max((each.version for each in commits if each.restored is not None), default=0)
-    ended: list[tuple[QuarantinedRecord, int]] = []
-    stale: list[QuarantinedRecord] = []
-    for each in rows:
-        if each.superseded_in is not None:
-            ended.append((each, each.superseded_in))
-        elif each.state is RecordState.UNDONE and _number(resources, each.batch) in landed:
-            ended.append((each, restored))
-        elif each.state in (RecordState.DROPPED, RecordState.ERASED, RecordState.UNDONE):
-            stale.append(each)
-    if not ended:
-        return stale
-    old = older_than(data.uri, (at for _, at in ended), now - retention_of(data.uri))
-    return stale + [each for each, at in ended if at in old]
-
-
-def _number(resources: PipelineResources, batch: str) -> tuple[str, int]:
-    sequence, number = parse_batch(resources.spec.pipeline, batch)
-    return sequence.app_id, number
-
-
 def _tables(resources: PipelineResources) -> list[str]:
     spec, tables = resources.spec, resources.tables
     there = ((resources.data, tables.data), (resources.quarantine, tables.quarantine))
@@ -198,7 +166,8 @@ def _state_table(resources: PipelineResources) -> list[str]:
 
 
 def _clear_quarantine(resources: PipelineResources, upkeep: Upkeep, now: datetime) -> int:
-    rows = removable_rows(resources, list(read_quarantined(resources).rows), now)
+    dead = dead_rows(resources, read_quarantined(resources).rows)
+    rows = [each.row for each in dead if each.is_removable(now)]
     if rows:
         upkeep.remove_quarantined(batch_offsets(rows))
         log.info("%s: %d rows removed from the quarantine", resources.spec.pipeline, len(rows))

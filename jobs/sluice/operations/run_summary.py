@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sluice.offsets.batches import Batch, BatchReference
 from sluice.offsets.filtered import as_key
 from sluice.offsets.lag import offsets_left
-from sluice.offsets.quantities import MOST_NAMED, cursor_text, format_count, named
+from sluice.offsets.quantities import (
+    MOST_NAMED,
+    cursor_text,
+    format_count,
+    format_moment,
+    named,
+)
 from sluice.offsets.ranges import TopicPartition, merged, span_of
 from sluice.offsets.receipts import Receipt
 from sluice.telling import deciding_nothing
@@ -29,7 +36,9 @@ log = logging.getLogger(__name__)
 
 # A batch may have 10,000 partitions.
 _MOST_READ = 20
+_MOST_TOLD = 3
 _LONGEST_LINE = 500
+_LEFT_OUT = " …\n- … "
 
 
 def plan_summary(
@@ -59,11 +68,16 @@ def _unread_plan_summary(work: BatchReference) -> Summary:
     return {"said": said, "batches": len(work.batches)}
 
 
-def settle_summary(receipts: Sequence[Receipt], lag: int | None) -> Summary:
-    """What was settled, and how many records are left to read; a lag of None is unknown."""
+def settle_summary(receipts: Sequence[Receipt], lag: int | None, until: datetime | None) -> Summary:
+    """What was settled, how many records are left to read, and until when the table is complete.
+
+    A lag or a moment of None is unknown.
+    """
     left = f"lag left {'unknown' if lag is None else f'{lag:,}'}"
+    left += f"; complete until {format_moment(until)} UTC" if until else ""
+    progress = {"lag": lag, "complete_until": until.isoformat() if until else None}
     if not receipts:
-        return {"said": f"nothing to settle; {left}", "batches": 0, "lag": lag}
+        return {"said": f"nothing to settle; {left}", "batches": 0, **progress}
     counts = {
         "records": sum(each.records for each in receipts),
         "quarantined": sum(each.quarantined for each in receipts),
@@ -77,7 +91,7 @@ def settle_summary(receipts: Sequence[Receipt], lag: int | None) -> Summary:
     shown += [f"{counts['lost']:,} of them lost"] if counts["lost"] else []
     settled = named([str(each.batch) for each in receipts])
     said = f"{settled}: {', '.join([*shown, left])}"
-    return {"said": said, "batches": len(receipts), **counts, "lag": lag}
+    return {"said": said, "batches": len(receipts), **counts, **progress}
 
 
 def ingest_summary(landed: BatchReference, left: BatchReference) -> Summary:
@@ -96,6 +110,12 @@ def refresh_summary(stands_at: int | None, news: StateNews | None) -> Summary:
     return {"said": f"state: {news}", **news.as_dict()}
 
 
+def brief_summary(told: Sequence[str], end: str = "") -> Summary:
+    """The first lines of what a task has logged, and how that ended."""
+    shown = [*told[:_MOST_TOLD], *(["… (all in its log)"] if told[_MOST_TOLD:] else [])]
+    return {"said": "; ".join(filter(None, ["; ".join(shown)[:_LONGEST_LINE], end]))}
+
+
 def failure_summary(error: Exception) -> Summary:
     """That a task failed, and why: the first line of its error, and the last: the next move."""
     lines = [each.strip() for each in str(error).splitlines() if each.strip()]
@@ -103,10 +123,23 @@ def failure_summary(error: Exception) -> Summary:
     return {"said": f"failed: {type(error).__name__}: {' … '.join(ends)}"}
 
 
-def run_note(said: Mapping[str, str], longest: int) -> str:
-    """The lines of a run's tasks as one text, cut to so many characters."""
-    text = "\n".join(f"{task}: {line}" for task, line in said.items())
-    return text if len(text) <= longest else f"{text[: longest - 2]} …"
+def run_note(said: Mapping[str, str], longest: int, before: str = "") -> str:
+    """What a run's tasks said, a line each, as a list in Markdown, in at most so many characters.
+
+    A note of `before` stays: a run that was cleared adds what it says otherwise now. If it gets too
+    long, its middle goes.
+    """
+    lines = before.splitlines()
+    for task, line in said.items():
+        first, again = f"- {task}: ", f"- {task}, again: "
+        last = next((each for each in reversed(lines) if each.startswith((first, again))), None)
+        if last not in (f"{first}{line}", f"{again}{line}"):
+            lines.append(f"{first if last is None else again}{line}")
+    text = "\n".join(lines)
+    if len(text) <= longest:
+        return text
+    half = (longest - len(_LEFT_OUT)) // 2
+    return f"{text[:half]}{_LEFT_OUT}{text[-half:]}"
 
 
 def summarize_plan(resources: PipelineResources, work: BatchReference) -> Summary:
@@ -124,14 +157,17 @@ def summarize_plan(resources: PipelineResources, work: BatchReference) -> Summar
 
 
 def summarize_settlement(resources: PipelineResources, settled: Settlement) -> Summary:
-    """What was settled, and the lag that is left; unknown where Kafka does not say it."""
+    """What was settled, and what is left to read; unknown where Kafka does not say it."""
+    from sluice.operations.until_complete import proven_until
     from sluice.progress.lane_state import read_unchecked
 
-    lag = None
+    lag, until = None, None
     with deciding_nothing(log, "%s: the lag is unknown", resources.spec.pipeline):
-        logs = resources.kafka.state(resources.spec).logs
-        lag = offsets_left(read_unchecked(resources).positions, logs)
-    return settle_summary(settled.receipts, lag)
+        state = resources.kafka.state(resources.spec)
+        lane = read_unchecked(resources)
+        lag = offsets_left(lane.positions, state.logs)
+        until = proven_until(resources, lane, state)
+    return settle_summary(settled.receipts, lag, until)
 
 
 def summarize_refresh(resources: PipelineResources, news: StateNews | None) -> Summary:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from sluice.errors import (
     BrokerUnavailable,
@@ -17,13 +18,19 @@ from sluice.offsets.group_lag import GroupLag, group_lag
 from sluice.offsets.lag import Lag
 from sluice.offsets.loss_spans import offsets_lost
 from sluice.offsets.losses import Loss
-from sluice.offsets.partition_log import KafkaState, PartitionLog
+from sluice.offsets.partition_log import PartitionLog
+from sluice.offsets.quarantined import QuarantinedRecord
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import Receipt
+from sluice.offsets.resets import Reset
 from sluice.operations.state_status import StateStatus, read_state_status
+from sluice.progress.complete_until import complete_although, complete_until
 from sluice.progress.interrupted import interrupted_reset
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
+from sluice.progress.moved_to_another import as_moved
+from sluice.progress.quarantine_stock import KnownStocks, QuarantineStock
+from sluice.progress.quarantined_records import Record, read_records
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unfinished import unfinished_backfill
 from sluice.protocol.plan.known_logs import KnownLogs
@@ -31,13 +38,16 @@ from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.next_run import next_refusal
 from sluice.protocol.plan.start import next_positions, start_without_effect
 
+_MOST_SAMPLES = 10
+
 
 @dataclass(frozen=True)
 class PipelineStatus:
     """Both lanes, each partition's lag, the losses that count; `notes` are sentences about them.
 
     `group` is the consumer group that mirrors the cursor, and `state` the state table; None where
-    the spec has none.
+    the spec has none. `complete_until`: the table has all that Kafka showed before. `waiting` are
+    the records in quarantine, None if that is unknown; `samples` has some of them.
     """
 
     forward: LaneState
@@ -47,6 +57,9 @@ class PipelineStatus:
     group: GroupLag | None
     state: StateStatus | None
     notes: tuple[str, ...]
+    waiting: QuarantineStock | None
+    samples: Mapping[QuarantinedRecord, Record]
+    complete_until: datetime | None
 
     @property
     def last_receipt(self) -> Receipt | None:
@@ -55,6 +68,12 @@ class PipelineStatus:
             each for each in self.forward.receipts if str(each.batch) == str(self.forward.last)
         )
         return next(found, None)
+
+    @property
+    def opening(self) -> Reset | None:
+        """The reset that opened the generation; None for the first one."""
+        found = self.forward.history.opening
+        return as_moved(self.forward, found) if found else None
 
     @property
     def lost(self) -> int:
@@ -80,7 +99,10 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
     except NewerFormat as problem:
         return UnknownStatus(resources.spec.pipeline, (_refused(problem),))
     state = resources.kafka.state(resources.spec)
+    refusal = next_refusal(resources, forward, KnownLogs(state))
     lags = read_lags(resources, next_positions(resources, forward, state), state)
+    waiting = KnownStocks().read(resources, forward)
+    shown = [each.sample for each in waiting.reasons[:_MOST_SAMPLES]] if waiting else []
     ineffective = start_without_effect(resources, forward.snapshot)
     return PipelineStatus(
         forward,
@@ -90,17 +112,22 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
         _group_lag(resources, forward.cursor, state.logs),
         read_state_status(resources, forward),
         (
-            *_refusals(resources, forward, state),
+            *_refusals(refusal, forward),
             *unknown_times(lags),
             *([ineffective] if ineffective else []),
             *unfinished_backfill(backfill),
         ),
+        waiting,
+        {each.row: each for each in read_records(resources, shown)},
+        complete_although(resources, forward, refusal)
+        if refusal
+        else complete_until(resources, forward, state, compared=True),
     )
 
 
-def _refusals(resources: PipelineResources, forward: LaneState, state: KafkaState) -> Iterator[str]:
+def _refusals(refusal: SluiceError | None, forward: LaneState) -> Iterator[str]:
     """Why the next run would be refused, if it would; else which reset it finishes first."""
-    match next_refusal(resources, forward, KnownLogs(state)):
+    match refusal:
         case None:
             yield from interrupted_reset(forward.resets)
         case TooManyQuarantined() as problem:

@@ -151,7 +151,8 @@ def _row(
         offset=line["_offset"],
         topic_id=line["_topic_id"],
         batch=line["_batch"],
-        error=line["error"],
+        # Rows that others have added may say none.
+        error=line["error"] or "",
         quarantined_at=line["quarantined_at"],
         state=state,
         superseded_in=superseded_in,

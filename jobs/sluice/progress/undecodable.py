@@ -37,7 +37,7 @@ def last_share(resources: PipelineResources, lane: LaneState) -> QuarantinedShar
         return None
     seen, left = receipt.records + receipt.quarantined, receipt.quarantined
     limit = resources.spec.alerts.max_quarantine
-    if limit is not None and left > limit * seen:
+    if limit is not None and seen and left / seen > limit:
         left = _in_quarantine(resources, lane, receipt.batch, RecordState.LIVE)
     return QuarantinedShare(str(receipt.batch), left / seen if seen else 0.0)
 
@@ -51,11 +51,11 @@ def too_many_undecodable(
         told = _over_budget(resources, batch, count) if count else ""
         if told:
             return TooManyQuarantined(
-                f"{batch}: {told}; allowed: {resources.spec.quarantine.max_ratio:.2%}."
+                f"{batch}: {told}; allowed: {resources.spec.quarantine.budget}."
                 " Nothing of it is committed. ",
                 Move("quarantine list", (resources.spec.pipeline,)),
-                " shows all reasons. Correct the schema in the spec, or raise"
-                " quarantine.max_ratio; the next run tries again.",
+                " shows all reasons. Correct the schema in the spec, or raise one of the two"
+                " limits; the next run tries again.",
             )
     return None
 
@@ -68,13 +68,16 @@ def _over_budget(resources: PipelineResources, batch: Batch, count: int) -> str:
     allowed depends on what it replaces.
     """
     spec, quarantine = resources.spec, resources.quarantine.snapshot()
-    allowed, again = spec.quarantine.max_ratio, batch.mode == "replace"
+    budget = spec.quarantine.budget.for_lane(batch.sequence.lane)
+    again = batch.mode == "replace"
     if judged := quarantine.judged(batch):
         told = f"{judged.undecodable:,} of {judged.records:,} records are undecodable"
         told += ", and were not before" if again else ""
-        return told if judged.exceeds(allowed) else ""
-    believed = spec.only is not None and allowed < 1 and quarantine.has_given_up(batch)
-    if again or not (believed or JudgedRecords(batch.span, count).exceeds(allowed)):
+        return told if budget.refuses(judged) else ""
+    # All that were judged may have been undecodable.
+    may_refuse = spec.only is not None and budget.refuses(JudgedRecords(count, count))
+    believed = may_refuse and quarantine.has_given_up(batch)
+    if again or not (believed or budget.refuses(JudgedRecords(batch.span, count))):
         return ""
     told = f"{count:,} of at most {batch.span:,} records are undecodable"
     return f"{told}, too many of those that `only` lands" if believed else told

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk.exceptions import AirflowSkipException
 
 from sluice.errors import SettingsError
+from sluice.operations.run_summary import brief_summary
 from sluice.scheduling.deployment import pipeline_of
 from sluice.scheduling.reset_form import where_to
+from sluice.scheduling.run_notes import PREVIEW, tell
 from sluice.scheduling.run_params import BRING_BACK_ERASED
 from sluice.scheduling.tasks import actor_of, failing_for_good
 from sluice.spec_folder import read_specs
@@ -21,15 +23,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-PREVIEW, EXECUTE = "preview", "execute"
-
 
 def preview_in(specs: Path) -> Callable[..., dict[str, str]]:
     """The body of `preview`, for the pipelines whose specs are in this folder."""
 
-    def preview(params: Any = None, dag_run: Any = None) -> dict[str, str]:
+    def preview(params: Any = None, dag_run: Any = None, ti: Any = None) -> dict[str, str]:
         """Show what the reset would do; return its id, which stands for the whole decision."""
-        return _preview(specs, params, dag_run)
+        return _preview(specs, params, dag_run, ti)
 
     return preview
 
@@ -44,8 +44,8 @@ def execute_in(specs: Path) -> Callable[..., None]:
     return execute
 
 
-def _preview(specs: Path, params: Any, dag_run: Any) -> dict[str, str]:
-    with failing_for_good():
+def _preview(specs: Path, params: Any, dag_run: Any, ti: Any) -> dict[str, str]:
+    with failing_for_good(ti):
         pipeline, where = _chosen_pipeline(specs, params), where_to(params)
         if isinstance(where, Mapping):
             found = pipeline.preview_skip(where, params["reason"] or "", actor_of(dag_run))
@@ -55,7 +55,10 @@ def _preview(specs: Path, params: Any, dag_run: Any) -> dict[str, str]:
             shown, told = would_do.reset.preview, would_do.summary
     for line in told.splitlines():
         log.info("%s", line)
-    log.info("%s: preview %s; nothing was changed", params["pipeline"], shown)
+    end = f"{params['pipeline']}: preview {shown}; nothing was changed"
+    log.info("%s", end)
+    if ti is not None:
+        tell(ti, brief_summary(told.splitlines(), end))
     return {"pipeline": params["pipeline"], "preview": shown}
 
 
@@ -63,7 +66,7 @@ def _execute(specs: Path, params: Any, dag_run: Any, ti: Any) -> None:
     if not params["execute"]:
         raise AirflowSkipException("only a preview; nothing was changed")
     reason, origin = (params["reason"] or "").strip(), (dag_run.run_id, actor_of(dag_run))
-    with failing_for_good():
+    with failing_for_good(ti):
         shown = params["as_previewed"] or _shown(ti)
         if not reason:
             raise SettingsError("reason: needed to execute, and recorded with the reset.")
@@ -72,7 +75,10 @@ def _execute(specs: Path, params: Any, dag_run: Any, ti: Any) -> None:
             pipeline.skip(where, reason, *origin, as_previewed=shown)
         else:
             pipeline.reset(where, reason, *origin, shown, params[BRING_BACK_ERASED])
-    log.info("%s: done, as preview %s has shown", params["pipeline"], shown)
+    end = f"{params['pipeline']}: done, as preview {shown} has shown: {reason}"
+    log.info("%s", end)
+    if ti is not None:
+        tell(ti, brief_summary((), end))
 
 
 def _shown(ti: Any) -> str:

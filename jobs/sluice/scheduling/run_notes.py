@@ -1,8 +1,9 @@
 """Run notes: when a pipeline's run ends, the scheduler writes what its tasks said into its note.
 
 A task cannot write a note. It leaves its summary as an XCom, and this listener, which runs where
-the run ends, copies the lines. A note that a person has written stays. Nothing waits for a note: a
-task or a run whose summary cannot be left or read ends as it would without one.
+the run ends, copies the lines. A note that a person has written stays, and so do the lines of a run
+that is cleared: what it read and what it failed with must not go with the clear. Nothing waits for
+a note: a task or a run whose summary cannot be left or read ends as it would without one.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ PLAN = "plan"
 REFRESH = "refresh"
 # In a task group, its name and a dot come before these.
 TASKS = (PLAN, "ingest", "settle", REFRESH)
+# The tasks of `sluice_reset`, `sluice_watch` and `sluice_topics`.
+PREVIEW, EXECUTE, WATCH, FIND = "preview", "execute", "watch", "find"
+_OURS = (*TASKS, PREVIEW, EXECUTE, WATCH, FIND)
+_SILENT = "failed: its log says why"
 # What Airflow's table of notes holds.
 _LONGEST = 1000
 
@@ -69,19 +74,41 @@ def _write_note(dag_run: DagRun) -> None:
     told = XComModel.get_many(run_id=dag_run.run_id, dag_ids=dag_run.dag_id, key=SUMMARY)
     with session.no_autoflush:
         rows = session.execute(told.with_only_columns(XComModel.task_id, XComModel.value)).all()
-    if lines := _lines((task, value) for task, value in rows):
-        dag_run.note = run_note(lines, _LONGEST)
+        failed = session.scalars(_failed_tasks(dag_run)).all()
+    if lines := _lines(((task, value) for task, value in rows), failed):
+        dag_run.note = run_note(lines, _LONGEST, written.content or "" if written else "")
 
 
-def _lines(told: Iterable[tuple[str, Any]]) -> dict[str, str]:
+def _failed_tasks(dag_run: DagRun) -> Any:
+    from airflow.models.taskinstance import TaskInstance
+    from airflow.utils.state import TaskInstanceState
+    from sqlalchemy import select
+
+    of_run = (TaskInstance.dag_id == dag_run.dag_id, TaskInstance.run_id == dag_run.run_id)
+    failed = TaskInstance.state == TaskInstanceState.FAILED
+    return select(TaskInstance.task_id).where(*of_run, failed)
+
+
+def _lines(told: Iterable[tuple[str, Any]], failed: Iterable[str]) -> dict[str, str]:
     """What each task said, group by group in the order of the tasks; what others left does not
-    count.
+    count. A task that failed and said nothing, as it was killed, has a line beside those that did.
     """
-    found = {task: said for task, value in told if (said := _said(value))}
-    places = {task: task.rpartition(".")[::2] for task in found}
-    ours = [task for task, (_, step) in places.items() if step in TASKS]
-    ours.sort(key=lambda task: (places[task][0], TASKS.index(places[task][1])))
+    found = {task: said for task, value in told if (said := _said(value)) and _is_ours(task)}
+    groups = {_place(task)[0] for task in found}
+    silent = [each for each in failed if _is_ours(each) and _place(each)[0] in groups]
+    found = {**dict.fromkeys(silent, _SILENT), **found}
+    ours = sorted(found, key=lambda task: (_place(task)[0], _OURS.index(_place(task)[1])))
     return {task: _storable(found[task]) for task in ours}
+
+
+def _place(task: str) -> tuple[str, str]:
+    """The group and the step of a task's id."""
+    group, _, step = task.rpartition(".")
+    return group, step
+
+
+def _is_ours(task: str) -> bool:
+    return _place(task)[1] in _OURS
 
 
 def plan_beside(task_id: str) -> str:

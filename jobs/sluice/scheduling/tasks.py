@@ -8,7 +8,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from airflow.sdk import Asset
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import (
+    AirflowException,
+    AirflowFailException,
+    AirflowSkipException,
+)
 
 from sluice.errors import SettingsError, SluiceError
 from sluice.offsets.batches import BatchReference
@@ -28,10 +32,13 @@ log = logging.getLogger(__name__)
 def failing_for_good(ti: Any = None) -> Iterator[None]:
     """The one place where Sluice's errors become Airflow's: fail for good, or allow a retry.
 
-    The note of the run of `ti` has the error's first line.
+    The note of the run of `ti` has the error's first line, also that of an error of others.
     """
     try:
         yield
+    except AirflowException:
+        # How a task ends: skipped, put off, or failed with a text of its own.
+        raise
     except SluiceError as error:
         if ti is not None:
             tell(ti, failure_summary(error))
@@ -39,6 +46,10 @@ def failing_for_good(ti: Any = None) -> Iterator[None]:
             raise
         # One traceback: the error's own text says what to do; what caused it, if known, is shown.
         raise AirflowFailException(f"{type(error).__name__}: {error}") from error.__cause__
+    except Exception as error:
+        if ti is not None:
+            tell(ti, failure_summary(error))
+        raise
 
 
 def planned_work(ti: Any) -> BatchReference | None:

@@ -11,7 +11,9 @@ from sluice.broker.client_logs import silence_clients
 from sluice.broker.client_settings import ClientSettings
 from sluice.errors import SettingsError, SpecError, as_lines
 from sluice.found_topics import LOOK
+from sluice.operations.run_summary import brief_summary
 from sluice.scheduling.deployment import readable_extra
+from sluice.scheduling.run_notes import tell
 from sluice.scheduling.tasks import failing_for_good
 from sluice.spec_file.topic_choice import listed_topics
 
@@ -26,8 +28,8 @@ def find_in(specs: Path) -> Callable[..., None]:
 
     def find(ti: Any = None) -> None:
         """Look for new topics; fail if some get no pipeline, or a cluster does not answer."""
-        with failing_for_good():
-            _find(specs, _version_of(specs, ti.bundle_instance))
+        with failing_for_good(ti):
+            tell(ti, brief_summary(_find(specs, _version_of(specs, ti.bundle_instance))))
 
     return find
 
@@ -41,14 +43,15 @@ def _version_of(specs: Path, bundle: Any) -> str | None:
     return version if specs.resolve().is_relative_to(Path(bundle.path).resolve()) else None
 
 
-def _find(specs: Path, bundle_version: str | None) -> None:
+def _find(specs: Path, bundle_version: str | None) -> list[str]:
+    """Keep what was found, and return what to say of it. Raises SpecError, SettingsError."""
     from sluice.operations.find_topics import find_topics
 
     silence_clients()
     looks, failed = find_topics(specs, (), _cluster, execute=bundle_version is None)
-    for each in looks:
-        for line in each.told:
-            log.info("%s: %s", each.path, line)
+    found = [f"{each.path}: {line}" for each in looks for line in each.told]
+    for line in found:
+        log.info("%s", line)
     refused = [line for each in looks for line in each.refused]
     for told in (*failed, *refused):
         log.error("%s", told)
@@ -67,6 +70,7 @@ def _find(specs: Path, bundle_version: str | None) -> None:
             raise problem
     if wrong := [*map(str, failed), *refused]:
         raise SpecError(as_lines(wrong))
+    return found
 
 
 def _cluster(connection: str) -> Cluster:

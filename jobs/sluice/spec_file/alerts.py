@@ -29,13 +29,14 @@ class Alerts(Model):
 
     `max_lag` is the age of the oldest unread record, `min_time_to_loss` what must be left until
     Kafka deletes it, `max_silence` the time since the last receipt, `max_quarantine` the share of a
-    batch's records.
+    batch's records, `max_waiting` how many records may wait in quarantine.
     """
 
     max_lag: Duration | None = None
     min_time_to_loss: Duration | None = None
     max_silence: Duration | None = None
     max_quarantine: float | None = Field(default=None, ge=0, le=1)
+    max_waiting: int | None = Field(default=None, ge=0)
 
     @property
     def limits(self) -> Mapping[str, object]:

@@ -39,7 +39,11 @@ def shared_tables(specs: Specs) -> dict[Path, str]:
     for table, paths in _shared({path: spec.table for path, spec in specs.items()}):
         for path in paths:
             others = _names_of(each for each in paths if each != path)
-            found[path] = f"table: found {table!r}, as in {others}; {_ALLOWED}"
+            found[path] = (
+                f"table: found {table!r}, which {others} names as well; allowed: a table that no"
+                " other file of the folder names. The table stays with the pipeline that it was"
+                " created for, which runs on, and `plan` refuses the other: correct that one"
+            )
     return found
 
 

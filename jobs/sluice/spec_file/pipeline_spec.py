@@ -12,6 +12,7 @@ from pydantic import Field, WithJsonSchema, field_validator, model_validator
 from sluice.columns.columns import Column
 from sluice.columns.names import KEY_PREFIX
 from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
+from sluice.offsets.quarantine_budget import FEW_RECORDS, QuarantineBudget
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.alerts import Alerts
@@ -49,9 +50,17 @@ Evolution = Literal["strict", "add_columns", "widen"]
 
 
 class Quarantine(Model):
-    """How many undecodable records a batch may have."""
+    """How many undecodable records a batch may have: it fails if it exceeds both limits."""
 
     max_ratio: float = Field(default=0.01, ge=0, le=1)
+    max_records: int | None = Field(default=None, ge=0)
+
+    @property
+    def budget(self) -> QuarantineBudget:
+        """Both limits. A ratio of 0 means none at all, unless a number is written beside it."""
+        given = self.max_records
+        few = FEW_RECORDS if self.max_ratio else 0
+        return QuarantineBudget(self.max_ratio, few if given is None else given)
 
 
 class PipelineSpec(Model):

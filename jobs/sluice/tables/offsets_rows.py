@@ -130,6 +130,7 @@ def _batch_row(event: str, batch: Batch, planned: PlannedRange) -> Row:
         "cluster_id": batch.cluster_id,
         "data_table_id": batch.data_table_id,
         "quarantine_table_id": batch.quarantine_table_id,
+        "complete_until": batch.complete_until,
     }
 
 
@@ -201,6 +202,7 @@ def _read_batch(sequence: BatchSequence, number: int, rows: list[Mapping[str, An
         data_table_id=first["data_table_id"],
         quarantine_table_id=first.get("quarantine_table_id"),
         only=read_only(row.get("spec") for row in rows),
+        complete_until=first.get("complete_until"),
     )
 
 

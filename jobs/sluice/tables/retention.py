@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from pyarrow.fs import FileType
@@ -49,13 +49,20 @@ def retention_of(uri: str) -> timedelta:
 
 def older_than(uri: str, versions: Iterable[int], moment: datetime) -> frozenset[int]:
     """The versions committed before a moment; versions that log cleanup removed count as older."""
+    wanted = frozenset(versions)
+    written = written_at(uri, wanted)
+    return frozenset(each for each in wanted if each not in written or written[each] < moment)
+
+
+def written_at(uri: str, versions: Iterable[int]) -> Mapping[int, datetime]:
+    """When versions were committed, except those that log cleanup removed."""
     wanted = sorted(set(versions))
     if not wanted:
-        return frozenset()
+        return {}
     files = files_of_table(uri)
     found = files.get_file_info([f"_delta_log/{version:020d}.json" for version in wanted])
-    return frozenset(
-        version
+    return {
+        version: file.mtime
         for version, file in zip(wanted, found, strict=True)
-        if file.type == FileType.NotFound or file.mtime < moment
-    )
+        if file.type != FileType.NotFound
+    }

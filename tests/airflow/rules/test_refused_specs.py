@@ -50,8 +50,9 @@ def test_two_specs_of_one_table_are_told_and_neither_is_stopped(write_spec, pars
     bag = parse()
     assert {"orders_ingest", "orders"} <= bag.dags.keys()
     text = bag.import_errors["refused_specs.py"]
-    assert f"{new}: table: found 'orders', as in orders_ingest.yaml; allowed: " in text
-    assert f"{working}: table: found 'orders', as in orders.yaml; allowed: " in text
+    assert f"{new}: table: found 'orders', which orders_ingest.yaml names as well; " in text
+    assert f"{working}: table: found 'orders', which orders.yaml names as well; " in text
+    assert "The table stays with the pipeline that it was created for, which runs on" in text
 
 
 def test_a_missing_folder_is_said(specs, parse):

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from sluice.errors import BrokerUnavailable, SettingsError
 from sluice.operations.run_summary import failure_summary
 from sluice.scheduling.run_notes import SUMMARY, tell, write_note
 from sluice.scheduling.tasks import failing_for_good
-from sqlalchemy import create_engine
-from sqlalchemy.orm import Session
+from sqlalchemy import create_engine, insert, update
+from sqlalchemy.orm import Session, object_session
 
 
 class Task:
@@ -52,6 +53,16 @@ def test_what_a_task_fails_with_stays_when_its_summary_cannot_be_left(error, bec
         raise error
 
 
+def test_an_error_that_is_none_of_ours_is_told_and_stays():
+    task = Task()
+    with pytest.raises(KeyError), failing_for_good(task):
+        raise KeyError("partition")
+    assert json.loads(task.xcoms[SUMMARY])["said"] == "failed: KeyError: 'partition'"
+    with pytest.raises(AirflowSkipException), failing_for_good(quiet := Task()):
+        raise AirflowSkipException("nothing to announce")
+    assert quiet.xcoms == {}
+
+
 def test_what_postgresql_cannot_store_is_replaced():
     task = Task()
     tell(task, failure_summary(SettingsError("read \0 and half a \ud83d pair")))
@@ -88,17 +99,53 @@ def run():
     engine.dispose()
 
 
+def session_of(ended: Any) -> Session:
+    session = object_session(ended)
+    assert session is not None
+    return session
+
+
 def test_the_note_has_a_line_of_each_task_in_their_order(run):
     ended = run(settle=json.dumps({"said": "9 records"}), plan={"said": "[0, 9)"})
     write_note(ended)
-    assert ended.note == "plan: [0, 9)\nsettle: 9 records"
+    assert ended.note == "- plan: [0, 9)\n- settle: 9 records"
 
 
 def test_the_note_tells_the_pipelines_of_a_run_one_after_the_other(run):
     told = {"returns.plan": "b", "orders.settle": "c", "orders.plan": "a", "report": "not ours"}
     ended = run(**{task: json.dumps({"said": text}) for task, text in told.items()})
     write_note(ended)
-    assert ended.note == "orders.plan: a\norders.settle: c\nreturns.plan: b"
+    assert ended.note == "- orders.plan: a\n- orders.settle: c\n- returns.plan: b"
+
+
+def test_a_run_that_is_cleared_keeps_its_note_and_adds_to_it(run):
+    from airflow.models.xcom import XComModel
+
+    ended = run(plan={"said": "[0, 9)"}, settle={"said": "9 records"})
+    write_note(ended)
+    session_of(ended).execute(update(XComModel).values(value={"said": "nothing new"}))
+    write_note(ended)
+    assert ended.note.splitlines() == [
+        "- plan: [0, 9)",
+        "- settle: 9 records",
+        "- plan, again: nothing new",
+        "- settle, again: nothing new",
+    ]
+
+
+@pytest.mark.parametrize(("left", "told"), [({"plan": {"said": "[0, 9)"}}, True), ({}, False)])
+def test_a_task_that_was_killed_says_nothing_and_is_told(run, left, told):
+    """Only beside tasks of ours: another DAG may have an `ingest`, too."""
+    from airflow.models.taskinstance import TaskInstance
+
+    ended = run(**left)
+    for task, state in (("ingest", "failed"), ("report", "failed"), ("settle", "upstream_failed")):
+        place = {"dag_id": "flights", "run_id": "now", "task_id": task}
+        row = {**place, "state": state, "pool": "default_pool", "priority_weight": 1}
+        session_of(ended).execute(insert(TaskInstance.__table__).values(id=uuid4(), **row))
+    write_note(ended)
+    expected = "- plan: [0, 9)\n- ingest: failed: its log says why" if told else None
+    assert ended.note == expected
 
 
 ANOTHERS = [None, 7, "", "no JSON", "[1]", '{"said": 7}', {"said": None}, ["said"], {"text": "x"}]
@@ -114,13 +161,13 @@ def test_what_others_left_under_the_same_key_is_not_read(run, value):
 def test_what_others_left_keeps_no_line_of_ours_from_the_note(run):
     ended = run(plan={"said": "[0, 9)"}, ingest="no JSON")
     write_note(ended)
-    assert ended.note == "plan: [0, 9)"
+    assert ended.note == "- plan: [0, 9)"
 
 
 def test_a_note_is_text_that_the_database_can_store(run):
     ended = run(plan={"said": "a \0 b"})
     write_note(ended)
-    assert ended.note == "plan: a \ufffd b"
+    assert ended.note == "- plan: a \ufffd b"
 
 
 def test_a_run_ends_when_its_note_cannot_be_written(caplog):

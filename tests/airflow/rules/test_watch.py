@@ -16,8 +16,10 @@ from sluice.errors import SettingsError
 from sluice.operations.overview.breaches import breaches
 from sluice.scheduling.deployment import deployed_fleet
 from sluice.scheduling.page.clusters import deployed_clusters
+from sluice.scheduling.run_notes import SUMMARY
 from sluice.scheduling.watch import calls_of, watch_in
 
+from tests.airflow.rules.test_run_notes import Task
 from tests.unit.operations.overview.test_overview import MINUTE, lag, overview
 
 DAG = "sluice_watch"
@@ -42,8 +44,11 @@ def test_without_a_pipeline_there_is_no_dag(specs, parse):
 def test_with_nothing_but_a_refused_spec_there_is_one_and_it_calls(specs, parse):
     (specs / "flights.yaml").write_text("version: 2\n")
     assert DAG in parse().dags
+    task = Task()
     with pytest.raises(AirflowFailException, match=r"^refused: .*flights\.yaml: "):
-        watch_in(specs)()
+        watch_in(specs)(ti=task)
+    note = json.loads(task.xcoms[SUMMARY])["said"]
+    assert note.startswith("0 stopped, 0 unknown, 0 behind, 0 fresh; refused: ")
 
 
 @pytest.mark.parametrize("extra", ["[1]", "{bad"])

@@ -25,7 +25,7 @@ SPECS: dict[str, dict[str, object]] = {
     "trips": {},
     "told": {},
     "rewound": {},
-    "noted": {"format": {"type": "json", "schema": SCHEMA}},
+    "noted": {"format": {"type": "json", "schema": SCHEMA}, "quarantine": {"max_records": 0}},
     "keyed": {"format": {"type": "json", "schema": SCHEMA}, "state": {"key": ["number"]}},
 }
 # Cluster policies: as long as a file says where, the settle of `told` ends there. Its retries come

@@ -15,6 +15,10 @@ def rewound(deployments: dict[str, Deployment]) -> Deployment:
     return deployments["rewound"]
 
 
+def note(rewound: Deployment, run: DagRun) -> str:
+    return str(rewound.client.request("GET", run.path)["note"])
+
+
 def test_a_reset_shows_first_and_then_does_exactly_that(rewound: Deployment) -> None:
     rewound.produce(100)
     rewound.unpause()
@@ -38,9 +42,14 @@ def test_a_reset_shows_first_and_then_does_exactly_that(rewound: Deployment) -> 
     refused = reset(**why, as_previewed="9-9-00000000")
     assert rewound.states(refused) == {"preview": "success", "execute": "failed"}
     assert "the plan changed since the preview" in client.log(refused, "execute")
+    assert "- execute: failed: PreviewOutdated: " in note(rewound, refused)
     assert rewound.offsets("reset_intended") == []
     done = reset(**why, as_previewed=shown["preview"])
     assert rewound.states(done) == {"preview": "success", "execute": "success"}
+    previewed, executed = note(rewound, done).splitlines()
+    assert "5 read again, 0 skipped" in previewed
+    assert executed.startswith("- execute: rewound: done, as preview ")
+    assert executed.endswith(": a mended schema")
     rewound.run()
     (row, *_) = rewound.offsets("reset_done")
     assert (row["actor"], row["reason"]) == ("airflow:admin", "a mended schema")

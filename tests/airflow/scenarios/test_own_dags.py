@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -16,6 +18,7 @@ from local.embedded.airflow_client import DagRun
 from local.embedded.topics import create_topic
 from local.embedded.waiting import until
 from tests.worlds.deployment import RUN_SECONDS, Deployment, deployed, write_spec
+from tests.worlds.documented import section
 from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
@@ -41,7 +44,7 @@ with DAG("{dag_id}", params={{"dry_run": "of the team"}}):
 
     before() >> PipelineTasks("orders", specs="../pipelines") >> [report(), always()]
 """
-DAILY, HOURLY = "orders_daily", "orders_hourly"
+DAILY, HOURLY, REPORT = "orders_daily", "orders_hourly", "orders_report"
 GROUP = [f"orders.{step}" for step in ("plan", "ingest", "settle")]
 ALL = ["before", *GROUP, "report", "always"]
 # Assets without DAG go soon.
@@ -101,7 +104,7 @@ def test_a_pipeline_runs_between_the_tasks_of_another_dag(orders: Deployment) ->
     assert ended(orders, run) == dict.fromkeys(ALL, "success")
     assert "orders" not in orders.client.dag_ids()
     note = orders.client.request("GET", run.path)["note"]
-    assert [line.partition(":")[0] for line in note.splitlines()] == GROUP
+    assert [line.partition(":")[0].removeprefix("- ") for line in note.splitlines()] == GROUP
     links = orders.client.request("GET", f"{run.path}/taskInstances/orders.settle/links")
     assert links["extra_links"]["Batch"].endswith("/sluice/pipelines/orders/batches/forward-1-1")
     assert links["extra_links"]["Pipeline in Kafka offsets"].endswith("/sluice/pipelines/orders")
@@ -109,6 +112,8 @@ def test_a_pipeline_runs_between_the_tasks_of_another_dag(orders: Deployment) ->
         "asset_events"
     ]
     assert (event["name"], event["uri"]) == ("sluice/orders", orders.data.as_uri())
+    complete = datetime.fromisoformat(event["extra"]["complete_until"])
+    assert f"complete until {complete:%Y-%m-%d %H:%M}" in note
     orders.assert_exact()
 
 
@@ -147,6 +152,30 @@ def test_a_task_that_is_killed_takes_spark_along_and_is_tried_again(orders: Depl
     assert not psutil.wait_procs([jvm, driver], timeout=60)[1]
     assert ended(orders, run) == dict.fromkeys(ALL, "success")
     orders.assert_exact()
+
+
+def test_a_report_waits_until_the_table_is_complete(orders: Deployment) -> None:
+    """As docs/airflow.md has it; it looks more often.
+
+    Below ten seconds, Airflow (3.3.2) may fail the task: it is queued again before its end is read.
+    """
+    (report,) = re.findall(
+        r"^```python\n(.*?)^```$",
+        section("airflow.md", "## Wait until a table is complete"),
+        re.MULTILINE | re.DOTALL,
+    )
+    quick = report.replace('specs="pipelines"', 'specs="../pipelines", poke_interval=10')
+    (orders.specs.parent / "dags" / "orders_report.py").write_text(quick)
+    orders.client.wait_for_dag(REPORT)
+    orders.produce(10)
+    orders.client.unpause(REPORT)
+    run = orders.client.trigger(REPORT)
+    waiting = {"wait_until_complete": "up_for_reschedule", "report": None}
+    until(lambda: orders.states(run) == waiting, "a look that finds unread records", 90)
+    assert ended(orders, orders.client.trigger(DAILY)) == dict.fromkeys(ALL, "success")
+    assert ended(orders, run) == dict.fromkeys(waiting, "success")
+    # Nothing new has come since.
+    assert ended(orders, orders.client.trigger(REPORT)) == dict.fromkeys(waiting, "success")
 
 
 def test_two_dags_with_the_same_pipeline_at_once_land_it_once(orders: Deployment) -> None:

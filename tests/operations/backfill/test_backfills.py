@@ -382,12 +382,12 @@ def test_what_becomes_undecodable_is_counted_record_by_record(
     visits.run()
     assert (len(visits.rows()), len(visits.quarantined())) == (2, 2)
     texts = {"type": "json", "schema": "big INT", "allow_unmatched": True}
-    visits.write_spec(format=texts, quarantine={"max_ratio": 0.4})
+    visits.write_spec(format=texts, quarantine={"max_ratio": 0.4, "max_records": 0})
     with pytest.raises(
         TooManyQuarantined, match="2 of 4 records are undecodable, and were not bef"
     ) as refused:
         again(visits, whole_batches(["forward-1-1"]))
-    assert "max_ratio, and give the same command again: a run does not try" in str(refused.value)
+    assert "limits, and give the same command again: a run does not try" in str(refused.value)
     assert refused.value.moves[1:] == (Move("reset", ("trips", "--shift-by", "0")),)
     assert {row["_batch"] for row in visits.rows()} == {"forward-1-1"}
     visits.write_spec(quarantine={"max_ratio": 0.5})

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -80,21 +80,32 @@ def test_rows_go_when_they_count_no_more_and_cannot_come_back(
         "forward-2-2@4": RecordState.WAITING,
     }
     assert aside(trips) == before
+    week = (datetime.now(UTC) + timedelta(days=7)).strftime("%Y-%m-%d")
+    assert f"removes 1 of them now, and all after {week} " in removal_told(trips)
     assert maintain(trips).removed == 1
     del before["forward-1-2@3"]
     assert aside(trips) == before, "what a RESTORE may bring back stays, and what may be committed"
+    assert f"removes 0 of them now, and all after {week} " in removal_told(trips)
     a_restore_finds_what_it_needs(trips, first)
     trips.run()
     assert aside(trips)["forward-1-1@1"] == RecordState.SUPERSEDED
     assert maintain(trips).removed == 1, "of the undone generation 2, what never landed"
     assert aside(trips)["forward-2-1@2"] == RecordState.UNDONE, "a RESTORE may bring it back"
     aged(trips.data)
+    assert removal_told(trips).endswith(": 3; `sluice maintain trips` removes them")
     # @1 and @2 of the first batch, and what has landed in the undone generation 2.
     assert maintain(trips).removed == 3
     assert aside(trips) == {"forward-4-1@2": RecordState.LIVE, "forward-4-1@4": RecordState.LIVE}
     assert maintain(trips).removed == 0
     assert trips.judge(timestamp_unit="s").facts.quarantined == 2
     a_retention_below_the_longest_run_is_refused(trips)
+
+
+def removal_told(trips: Installed) -> str:
+    """What `sluice quarantine list` says of rows that no longer count."""
+    *_, last = trips.sluice("quarantine list").stdout.splitlines()
+    assert last.startswith("rows that no longer count: ")
+    return last
 
 
 def a_restore_finds_what_it_needs(trips: Installed, version: int) -> None:

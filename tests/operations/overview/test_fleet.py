@@ -276,7 +276,7 @@ def test_a_share_in_quarantine_counts_what_is_there_now(topic: Topic, pipeline: 
 def test_a_batch_that_cannot_land_for_undecodable_records_is_stopped(
     topic: Topic, pipeline: Pipelines
 ) -> None:
-    trips = pipeline(topic(), format=STRICT, quarantine={"max_ratio": 0.1})
+    trips = pipeline(topic(), format=STRICT, quarantine={"max_ratio": 0.1, "max_records": 0})
     produce(trips.bootstrap, trips.topics[0], [b'{"at": "2013-01-01"}', b'{"at": 1}'])
     with pytest.raises(TooManyQuarantined):
         trips.run()

@@ -16,6 +16,7 @@ from tests.worlds.records import end, numbered, produce, send, transactional
 pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 FORM = {"type": "json", "schema": "kind STRING, id BIGINT"}
+STRICT = {"max_ratio": 0.1, "max_records": 0}
 ONLY = {"header": "kind", "value": "order"}
 GOOD, BROKEN = b'{"kind": "order", "id": 1}', b'{"kind": "order", "id": "0"}'
 
@@ -49,12 +50,12 @@ def refused(trips: Installed) -> str:
 def test_records_of_other_kinds_are_not_counted(
     topic: Topic, pipeline: Pipelines, good: int
 ) -> None:
-    trips = pipeline(topic(), format=FORM, only=ONLY, quarantine={"max_ratio": 0.1})
+    trips = pipeline(topic(), format=FORM, only=ONLY, quarantine=STRICT)
     of_kind(trips, "click", *numbered(20))
     of_kind(trips, "order", *[GOOD] * good, BROKEN)
     told = f"forward-1-1: 1 of {good + 1} records are undecodable"
     assert refused(trips) == told
-    trips.write_spec(quarantine={"max_ratio": 0.2})
+    trips.write_spec(quarantine={**STRICT, "max_ratio": 0.2})
     if good:
         # It would end so again.
         assert at_a_glance(trips).reason.startswith(f"{told}; allowed: 20.00%")
@@ -68,7 +69,7 @@ def test_records_of_other_kinds_are_not_counted(
 
 
 def test_offsets_without_a_record_are_not_counted(topic: Topic, pipeline: Pipelines) -> None:
-    trips = pipeline(topic(), format=FORM, quarantine={"max_ratio": 0.1})
+    trips = pipeline(topic(), format=FORM, quarantine=STRICT)
     aborted = transactional(trips.bootstrap)
     send(aborted, trips.topics[0], numbered(20))
     end(trips.bootstrap, trips.topics[0], aborted, commit=False)
@@ -84,13 +85,13 @@ def test_a_replacement_is_held_to_what_was_not_undecodable_before(
     produce(trips.bootstrap, trips.topics[0], [b'{"more": 1}', BROKEN])
     trips.run()
     trips.open().reset(to_earliest, "again", "test", "pytest")
-    trips.write_spec(format=FORM, quarantine={"max_ratio": 0.1})
+    trips.write_spec(format=FORM, quarantine=STRICT)
     assert refused(trips) == "forward-2-1: 1 of 2 records are undecodable, and were not before"
 
 
 def test_what_an_earlier_sluice_refused_counts_too(topic: Topic, pipeline: Pipelines) -> None:
     """Its quarantine table does not say how many records it judged."""
-    trips = pipeline(topic(), format=FORM, only=ONLY, quarantine={"max_ratio": 0.1})
+    trips = pipeline(topic(), format=FORM, only=ONLY, quarantine=STRICT)
     of_kind(trips, "click", *numbered(20))
     of_kind(trips, "order", BROKEN)
     refused(trips)
@@ -110,3 +111,21 @@ def forget_what_was_judged(trips: Installed) -> None:
     told = [each["commitInfo"].pop("userMetadata") for each in lines if "commitInfo" in each]
     assert "judged" in told[0]
     newest.write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+
+
+def test_a_small_batch_may_have_a_few_and_one_that_may_have_none_may_not(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    """One of 51 records is 2 %, which is more than the share that a spec allows by default."""
+    trips = pipeline(topic(), format=FORM)
+    produce(trips.bootstrap, trips.topics[0], [*[GOOD] * 50, BROKEN])
+    trips.run()
+    assert trips.offsets("committed")[-1]["quarantined"] == 1
+    trips.write_spec(quarantine={"max_ratio": 0})
+    produce(trips.bootstrap, trips.topics[0], [*[GOOD] * 50, BROKEN])
+    assert refused(trips) == "forward-1-2: 1 of 51 records are undecodable"
+    allowed = "allowed: 0.00% (quarantine.max_ratio) or 0 records (quarantine.max_records)"
+    assert allowed in at_a_glance(trips).reason
+    trips.write_spec(quarantine={"max_ratio": 0, "max_records": 1})
+    trips.run()
+    trips.judge()

@@ -31,7 +31,7 @@ BROKEN, WORD, BYTES = b'{"id": 1', b'{"id": "one"}', b"\xff[/red]"
 @pytest.fixture
 def trips(topic: Topic, pipeline: Pipelines) -> Installed:
     """Two partitions; offsets 10 to 13 of the first are malformed, and 5 of the second."""
-    made = pipeline(topic(2), format=FORM, quarantine={"max_ratio": 0.3})
+    made = pipeline(topic(2), format=FORM, quarantine={"max_ratio": 0.3, "max_records": 0})
     send(made, 0, *numbered(10), BROKEN, WORD, WORD, BYTES)
     send(made, 1, *numbered(5), WORD)
     made.run()
@@ -83,14 +83,18 @@ def test_what_was_put_aside_is_listed_by_reason_and_shown(trips: Installed) -> N
     ]
     assert set(counts.values()) == {1}
     found = answer(trips, "quarantine list")
-    assert (found["max_ratio"], found["records"], found["stale"]) == (0.3, 5, 0)
+    assert (found["max_ratio"], found["max_records"]) == (0.3, 0)
+    assert (found["records"], found["stale"]) == (5, 0)
     assert [(each["batch"], each["ratio"]) for each in found["batches"]] == [("forward-1-1", 0.25)]
     first = found["reasons"][0]
     assert first["partitions"] == [f"{trips.topics[0]}[{number}]" for number in (0, 1)]
     assert first["sample"]["value"] == WORD.decode()
     shown = said(trips, "quarantine list")
-    assert "quarantine.max_ratio: 30.00%" in shown
-    assert "forward-1-1 25.00%" in shown
+    assert (
+        "allowed in a batch: 30.00% (quarantine.max_ratio) or 0 records (quarantine.max_records)"
+        in shown
+    )
+    assert "forward-1-1 25.00% (5)" in shown
 
     records_are_shown_as_they_came(trips)
     a_batch_over_budget_shows_what_it_met_and_counts_for_nothing(trips)

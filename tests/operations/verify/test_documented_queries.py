@@ -39,8 +39,14 @@ VALUES = [
 ALL = "duckdb pandas polars spark"
 
 
-def answers(topic: str, *batches: tuple[object, ...], skipped: Rows | None = None) -> list[Rows]:
-    """The answers, in the order of the page."""
+def answers(
+    topic: str,
+    *batches: tuple[object, ...],
+    skipped: Rows | None = None,
+    complete: bool = True,
+) -> list[Rows]:
+    """The answers, in the order of the page; the views answer nothing."""
+    carriers: Rows = [("UA", 2), ("DL", 1), (None, 1)]
     first = [("UA", 4.0, 0, 0), ("UA", 8.0, 0, 1), ("DL", 2.0, 0, 2), (None, None, 0, 4)]
     return [
         *([("UA", 6.0, 2), ("DL", 2.0, 1)], [("UA", 8.0)], [], []),
@@ -49,6 +55,7 @@ def answers(topic: str, *batches: tuple[object, ...], skipped: Rows | None = Non
         [("dep_delay: expected DOUBLE", 1, 3)],
         *([], list(batches), [("UA", 8.0, "test", "pytest")]),
         *([(topic, 0, 6 if skipped else 5)], [], [], skipped or []),
+        *([], carriers if complete else []),
     ]
 
 
@@ -76,13 +83,13 @@ def test_every_documented_query_answers_the_same_in_every_engine(
     flights.judge()
     DeltaTable(flights.data).restore(1)
     flights.open().reset(to_table, "a test", "run", "pytest")
-    all_answer(flights, spark, answers(name, LANDED), without="spark")
+    all_answer(flights, spark, answers(name, LANDED, complete=False), without="spark")
     flights.run()
     flights.judge()
     produce(broker.bootstrap, name, VALUES[:1])
     flights.open().reset(to_latest, "a test run", "run", "pytest")
     skipped = [(name, 0, 5, 6, "pytest", "a test run")]
-    all_answer(flights, spark, answers(name, LANDED, skipped=skipped))
+    all_answer(flights, spark, answers(name, LANDED, skipped=skipped, complete=False))
     flights.judge()
 
 
@@ -99,8 +106,8 @@ def all_answer(
     asking.pop(without, None)
     for engine, ask in asking.items():
         asked = [each.get(engine) for each in questions(PAGE)]
-        (view,) = (query for query in asked if query and query.startswith("CREATE"))
-        ask(view)
+        for view in (query for query in asked if query and query.startswith("CREATE")):
+            ask(view)
         for query, answer in zip(asked, expected, strict=True):
             if query:
                 assert _values(ask(query)) == answer, f"{engine}: {query}"

@@ -112,7 +112,7 @@ def test_one_percent_is_within_the_usual_budget_and_a_record_more_is_not(
     topic: Topic, pipeline: Pipelines
 ) -> None:
     """The first and the last record of every range are among them."""
-    trips = pipeline(topic(2), format=NUMBERS)
+    trips = pipeline(topic(2), format=NUMBERS, quarantine={"max_records": 0})
     name = trips.topics[0]
     for partition in (0, 1):
         values = [BROKEN, *numbered(249), *[BROKEN] * 3, *numbered(246), BROKEN]
@@ -125,7 +125,7 @@ def test_one_percent_is_within_the_usual_budget_and_a_record_more_is_not(
         trips.ingest(work)
     facts = trips.judge(caught_up=False).facts
     assert (facts.rows, facts.quarantined, facts.committed) == (990, 10, 1)
-    trips.write_spec(quarantine={"max_ratio": 0.03})
+    trips.write_spec(quarantine={"max_ratio": 0.03, "max_records": 0})
     trips.run()
     facts = trips.judge().facts
     assert (facts.rows, facts.quarantined) == (990 + 97, 12)

@@ -17,7 +17,7 @@ BROKEN = b'{"id": 1'
 
 @pytest.fixture
 def trips(topic: Topic, pipeline: Pipelines) -> Installed:
-    return pipeline(topic(), format=FORM, quarantine={"max_ratio": 0.1})
+    return pipeline(topic(), format=FORM, quarantine={"max_ratio": 0.1, "max_records": 0})
 
 
 def send(trips: Installed, *values: bytes | None) -> None:
@@ -50,7 +50,7 @@ def test_too_many_fail_with_samples_and_nothing_is_committed(trips: Installed) -
     assert f"{trips.topics[0]}[0]@5: " in text
     assert trips.rows() == []
     assert trips.open().outstanding(work) == work
-    trips.write_spec(quarantine={"max_ratio": 0.2})
+    trips.write_spec(quarantine={"max_ratio": 0.2, "max_records": 0})
     trips.run()
     # The retry of the same batch replaced what the first attempt had put aside.
     assert aside(trips) == [(4, "forward-1-1"), (5, "forward-1-1")]

@@ -14,7 +14,8 @@ from tests.worlds.records import numbered, produce
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
 RECORDS = 40_000
-PACE = re.compile(r"forward-1-1: ([\d,]+) of 40,000 records read, [\d,]+ per second")
+PACE = re.compile(r"forward-1-1: ([\d,]+) records? read, of 40,000 offsets; [\d,]+ per second on ")
+ALL_READ = re.compile(r"forward-1-1: all (40,000) offsets read and being written, \d+ s")
 COMMITTED = re.compile(r"forward-1-1: committed, 40,000 rows in \d+\.\d s")
 
 
@@ -38,7 +39,11 @@ def test_a_batch_tells_its_records_while_it_is_read(
     assert trips.judge().facts.rows == RECORDS
 
     said = [each.getMessage() for each in caplog.records]
-    read = [int(found[1].replace(",", "")) for each in said if (found := PACE.search(each))]
+    read = [
+        int(found[1].replace(",", ""))
+        for each in said
+        if (found := PACE.search(each) or ALL_READ.search(each))
+    ]
     assert read, said
     assert read == sorted(read)
     assert 0 < read[-1] <= RECORDS

@@ -54,7 +54,7 @@ def a_topic_is_left_out(world: World, draws: Draws) -> None:
 @action(2)
 def the_quarantine_gets_a_limit(world: World, draws: Draws) -> None:
     """Few records may be undecodable, or any number."""
-    strict = {"max_ratio": 0.1}
+    strict = {"max_ratio": 0.1, "max_records": 0}
     now = world.keys["quarantine"]
     _set(world, "quarantine", strict if now != strict else {"max_ratio": 1.0})
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from local.stack import VERBS, Process, StackState, show
+from local.stack import VERBS, Process, StackState, show, told_end
 from tests.unit.sources import ROOT
 
 
@@ -58,3 +58,19 @@ def test_what_make_up_prints_works_in_a_fresh_shell(tmp_path: Path) -> None:
     sluice = str(Path(sys.executable).with_name("sluice"))
     assert done.stdout.splitlines() == [sluice, *known.values()]
     assert stat.S_IMODE((tmp_path / "env").stat().st_mode) == 0o600
+
+
+def test_a_stack_that_has_ended_by_itself_says_what_died_and_keeps_its_log(tmp_path: Path) -> None:
+    (tmp_path / "stack.log").write_text(
+        "2026-11-30 18:00:01,000 INFO Airflow at http://127.0.0.1:2\n"
+        "2026-11-30 18:09:01,000 ERROR the broker ended by itself, and with it the stack; logs are"
+        " in build/up\n2026-11-30 18:09:02,000 INFO stopped\n"
+    )
+    told = told_end(tmp_path)
+    assert "The stack had ended: the broker ended by itself, and with it the stack" in told
+    assert "with all its data" in told
+    assert "the broker" in (tmp_path / "stack.log.before").read_text()
+    # Killed, it has said nothing; and there may be no log at all.
+    (tmp_path / "stack.log").write_text("2026-11-30 18:00:01,000 INFO Airflow\n")
+    assert "it was killed" in told_end(tmp_path)
+    assert "it was killed" in told_end(tmp_path)

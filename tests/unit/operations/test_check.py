@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -66,8 +67,8 @@ def test_all_wrong_keys_and_values_of_every_file_are_told(folder: Path) -> None:
     assert len(found["bad"].findings) == 3
     assert all(line.startswith(f"{bad}: ") for line in found["bad"].findings)
     (line,) = found["good"].findings
-    assert "table: found 'good', as in twin.yaml; " in line
-    assert "table: found 'good', as in good.yaml; " in found["twin"].findings[0]
+    assert "table: found 'good', which twin.yaml names as well; " in line
+    assert "table: found 'good', which good.yaml names as well; " in found["twin"].findings[0]
 
 
 def test_how_keys_fit_together_is_told_once_each_is_right(folder: Path) -> None:
@@ -93,6 +94,41 @@ def test_files_are_checked_beside_the_others_of_their_folder(folder: Path) -> No
     found = check(folder, twin)
     assert list(found) == ["twin"]
     assert found["twin"].findings
+
+
+def test_a_copy_that_names_the_table_of_another_pipeline_is_the_one_that_is_wrong(
+    folder: Path,
+) -> None:
+    first, copy = write(folder, "orders"), write(folder, "orders_copy", table="orders")
+    both = check(folder)
+    # Without a table, nothing tells which is the copy.
+    for name, other in (("orders", copy), ("orders_copy", first)):
+        (line,) = both[name].findings
+        assert f"table: found 'orders', which {other.name} names as well" in line
+    rows = pa.table({"id": pa.array([1]), "name": pa.array(["b"]), **COORDINATES})
+    store(folder, "orders", "orders", rows)
+    found = check(folder)
+    assert not found["orders"].findings
+    assert "orders_copy.yaml names as well" in found["orders"].notes[0]
+    assert len(found["orders_copy"].findings) == 2
+
+
+def test_a_number_that_shall_be_text_has_a_way_that_keeps_the_table(folder: Path) -> None:
+    rows = pa.table({"id": pa.array([1]), "name": pa.array(["b"]), **COORDINATES})
+    store(folder, "orders", "orders", rows)
+    write(folder, "orders", format={"type": "json", "schema": "id STRING, name STRING"})
+    (line,) = check(folder)["orders"].findings
+    assert "expected BIGINT as in the rows of" in line
+    assert "in a schema_file" not in line
+    told = re.search(r"write `(columns: .+?)` and `(derived: .+?)`", line)
+    assert told is not None
+    keys = yaml.safe_load("\n".join(told.groups()))
+    write(folder, "orders", format={"type": "json", "schema": "name STRING"}, **keys)
+    found = check(folder)["orders"]
+    assert not found.findings
+    assert found.changes == (
+        "the table gets a column id_text STRING; null in the rows that it has",
+    )
 
 
 def test_a_changed_type_is_found_beside_the_stored_rows(folder: Path) -> None:

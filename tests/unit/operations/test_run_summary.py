@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from sluice.offsets.losses import Loss
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.receipts import GapCount, PartitionCount, Receipt, receipt_without_gaps
 from sluice.operations.run_summary import (
+    brief_summary,
     failure_summary,
     ingest_summary,
     plan_summary,
@@ -68,7 +70,7 @@ def test_ten_thousand_partitions_make_a_short_summary() -> None:
     summaries = [
         plan_summary(WORK, [wide], {}),
         plan_summary(BatchReference(sequence()), (), {partition(each): 5 for each in many}),
-        settle_summary([receipt_without_gaps(wide, 3)] * 200, 0),
+        settle_summary([receipt_without_gaps(wide, 3)] * 200, 0, None),
     ]
     assert all(len(json.dumps(each)) < 600 for each in summaries)
     assert (
@@ -82,16 +84,19 @@ def test_settle_tells_the_counts_and_the_lag() -> None:
     lost = Loss(offsets(18, 20), TOPIC_ID, parse_cause("retention or deleted records"))
     line = PartitionCount(planned(offsets(0, 20)), 14, 3, GapCount(control=1, lost=2))
     receipt = Receipt(batch(offsets(0, 20), number=7), (line,), 3, (lost,))
-    assert settle_summary([receipt], 1200) == {
-        "said": "forward-1-7: 14 records, 3 quarantined, 3 gaps, 2 of them lost, lag left 1,200",
+    until = datetime(2026, 11, 1, 6, 0, 0, 999, UTC)
+    assert settle_summary([receipt], 1200, until) == {
+        "said": "forward-1-7: 14 records, 3 quarantined, 3 gaps, 2 of them lost, lag left 1,200;"
+        " complete until 2026-11-01 06:00:00 UTC",
         "batches": 1,
         "records": 14,
         "quarantined": 3,
         "gaps": 3,
         "lost": 2,
         "lag": 1200,
+        "complete_until": "2026-11-01T06:00:00.000999+00:00",
     }
-    assert settle_summary([], None)["said"] == "nothing to settle; lag left unknown"
+    assert settle_summary([], None, None)["said"] == "nothing to settle; lag left unknown"
 
 
 def test_the_lag_counts_what_was_never_read() -> None:
@@ -115,8 +120,56 @@ def test_a_failure_is_told_by_its_first_line_and_the_next_move() -> None:
 
 
 def test_a_note_fits_into_its_column() -> None:
-    assert run_note({"plan": "a", "settle": "b"}, 1000) == "plan: a\nsettle: b"
-    assert len(run_note({"plan": "a" * 5000}, 1000)) == 1000
+    assert run_note({"plan": "a", "settle": "b"}, 1000) == "- plan: a\n- settle: b"
+    assert 990 < len(run_note({"plan": "a" * 5000}, 1000)) <= 1000
+
+
+def test_a_run_that_was_cleared_keeps_what_it_did_and_adds_what_it_did_then() -> None:
+    failed = run_note({"plan": "[0, 9)", "ingest": "failed: too many"}, 1000)
+    mended = run_note({"plan": "[0, 9)", "ingest": "done", "settle": "9 records"}, 1000, failed)
+    assert mended.splitlines() == [
+        "- plan: [0, 9)",
+        "- ingest: failed: too many",
+        "- ingest, again: done",
+        "- settle: 9 records",
+    ]
+    nothing = {"plan": "nothing new", "settle": "nothing to settle"}
+    once, twice = (
+        run_note(nothing, 1000, note) for note in (mended, run_note(nothing, 1000, mended))
+    )
+    assert once == twice
+    assert once.splitlines()[4:] == [
+        "- plan, again: nothing new",
+        "- settle, again: nothing to settle",
+    ]
+
+
+def test_the_last_line_of_a_task_is_what_it_did_last() -> None:
+    note = ""
+    for line in ("failed: too many", "done", "failed: too many", "failed: too many"):
+        note = run_note({"ingest": line}, 1000, note)
+    assert note.splitlines() == [
+        "- ingest: failed: too many",
+        "- ingest, again: done",
+        "- ingest, again: failed: too many",
+    ]
+
+
+def test_a_long_note_keeps_its_beginning_and_its_end() -> None:
+    note = ""
+    for number in range(40):
+        note = run_note({"plan": f"[{number}, 9) {'x' * 200}", "settle": str(number)}, 1000, note)
+    assert len(note) <= 1000
+    assert note.startswith("- plan: [0, 9)")
+    assert note.endswith("- settle, again: 39")
+
+
+def test_what_was_told_at_length_is_brief_in_a_note() -> None:
+    lines = [f"flights[{number}]: 9 → 0" for number in range(200)]
+    said = brief_summary(lines, "flights: preview 2-41-9f; nothing was changed")["said"]
+    assert said.startswith("flights[0]: 9 → 0; flights[1]: 9 → 0; flights[2]: 9 → 0; … (all in")
+    assert said.endswith("; flights: preview 2-41-9f; nothing was changed")
+    assert brief_summary((), "done") == {"said": "done"}
 
 
 @pytest.fixture
@@ -155,7 +208,8 @@ def test_a_settlement_is_told_without_the_lag_whatever_keeps_it_unknown(
 ) -> None:
     odd = replace(unreadable.resources, kafka=Odd(unreadable.resources.client))
     said = summarize_settlement(odd, Settlement())
-    assert said == {"said": "nothing to settle; lag left unknown", "batches": 0, "lag": None}
+    assert said["said"] == "nothing to settle; lag left unknown"
+    assert (said["batches"], said["lag"], said["complete_until"]) == (0, None, None)
     told = "trips: the lag is unknown: TypeError: an answer that nobody expected"
     assert told in "\n".join(caplog.messages)
 

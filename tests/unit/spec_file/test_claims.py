@@ -63,4 +63,4 @@ def test_all_others_are_named() -> None:
     assert found[Path("c.yaml")] == f"pipeline: found 'a', {none_run}"
     found = shared_tables(folder(a="a a", b="b t", c="c t", d="d t"))
     assert [each.name for each in found] == ["b.yaml", "c.yaml", "d.yaml"]
-    assert found[Path("c.yaml")] == f"table: found 't', as in b.yaml, d.yaml; {ALLOWED}"
+    assert found[Path("c.yaml")].startswith("table: found 't', which b.yaml, d.yaml names as well;")

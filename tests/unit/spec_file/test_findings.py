@@ -173,6 +173,8 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
         ({"max_records_per_batch": 10**9 + 1}, "max_records_per_batch: found 1000000001; "),
         ({"quarantine": {"max_ratio": 1.1}}, "quarantine.max_ratio: found 1.1; "),
         ({"quarantine": {"max_ratio": float("nan")}}, "quarantine.max_ratio: found nan; "),
+        ({"quarantine": {"max_records": -1}}, "quarantine.max_records: found -1; "),
+        ({"quarantine": {"max_records": "ten"}}, "quarantine.max_records: found 'ten'; "),
         ({"consumer_group": ""}, "consumer_group: found ''; "),
         ({"start": "newest"}, "start: found 'newest'; allowed: earliest, latest, {timestamp: …}"),
         ({"start": {}}, "start: found {}; allowed: earliest"),

@@ -29,7 +29,7 @@ start: earliest
 max_records_per_batch: 5000000
 max_batches_per_run: 20
 on_data_loss: fail                 # record: go on from the log start, and leave a loss record
-quarantine: {max_ratio: 0.01}      # above it the batch fails, with a sample of the reasons
+quarantine: {max_ratio: 0.01, max_records: 10}   # a batch that exceeds both fails, with samples
 consumer_group: sluice-flights     # mirrors the cursor; default sluice-<pipeline>; null: none
 partition_by: []                   # or cluster_by: [...]
 spark: {}                          # further Spark configuration
@@ -58,8 +58,10 @@ def test_the_example_of_the_design_is_read_as_it_was_meant(tmp_path: Path) -> No
 
 def test_a_spec_that_says_nothing_gets_the_defaults_of_the_design(tmp_path: Path) -> None:
     short, long = spec(), load_spec(written(tmp_path, EXAMPLE))
-    for key in PipelineSpec.model_fields.keys() - {"format", "schedule", "owner", "description"}:
+    said = {"format", "schedule", "owner", "description", "quarantine"}
+    for key in PipelineSpec.model_fields.keys() - said:
         assert getattr(short, key) == getattr(long, key), key
+    assert short.quarantine.budget == long.quarantine.budget
     assert short.schedule is None
 
 
@@ -110,6 +112,7 @@ def test_a_topic_is_selected_by_its_whole_name(
         {"max_records_per_batch": 1, "max_batches_per_run": 1},
         {"quarantine": {"max_ratio": 0}},
         {"quarantine": {"max_ratio": 1}},
+        {"quarantine": {"max_records": 0}},
         {"spark": {"spark.sql.shuffle.partitions": "4"}},
         {"schedule": "0 0 * * 1-5"},
         {"format": {"type": "json", "schema": "t TIMESTAMP", "timestamp_unit": "ms"}},

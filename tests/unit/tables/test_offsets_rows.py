@@ -60,6 +60,7 @@ def test_a_planned_row_says_everything_about_its_range() -> None:
         "cluster_id": CLUSTER,
         "data_table_id": TABLE_ID,
         "quarantine_table_id": ASIDE_ID,
+        "complete_until": None,
         "run_id": "scheduled__2013-01-01",
         "actor": "airflow",
         "recorded_at": datetime(2013, 1, 2, 3, 4, tzinfo=UTC),

@@ -59,7 +59,7 @@ class MemoryKafka:
         self.down = False
         self.in_use: set[str] = set()
         self.listeners: list[Callable[[Appended], None]] = []
-        self._clock, self._chance = clock, chance
+        self.clock, self._chance = clock, chance
         self._topics: dict[str, Topic] = {}
         self._groups: dict[str, dict[TopicPartition, GroupOffset]] = {}
         self._producers = 0
@@ -248,4 +248,4 @@ class MemoryKafka:
                 return found
 
     def _now(self) -> int:
-        return int(self._clock.now().timestamp() * 1000)
+        return int(self.clock.now().timestamp() * 1000)

@@ -45,7 +45,7 @@ class MemoryCluster:
 
     def state(self, selection: TopicSelection) -> KafkaState:
         """The current logs of the selected topics; missing topics are left out."""
-        chosen = selection.topics
+        asked, chosen = self._kafka.clock.now(), selection.topics
         if chosen is None:
             chosen = [name for name in self.topic_names() if selection.selects(name)]
         there = self._questions.ask("topics").topics
@@ -69,7 +69,7 @@ class MemoryCluster:
             )
             for each, log in logs.items()
         }
-        return KafkaState(self._kafka.cluster_id, states)
+        return KafkaState(self._kafka.cluster_id, states, asked)
 
     def offsets_for_time(
         self, partitions: list[TopicPartition], moment: datetime

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sluice.cli.caller import open_named
-from sluice.cli.output import arguments, print_json, print_table
+from sluice.cli.output import arguments, moment_document, print_json, print_table
 from sluice.cli.views.batches import batch_lines, edition_document
 from sluice.cli.views.resets import recorded_document, reset_document, reset_told
 from sluice.cli.views.states import print_refreshes, state_history_document
@@ -145,12 +145,13 @@ def _batch(found: SettledBatch) -> dict[str, object]:
         "batch": str(receipt.batch),
         "undone": found.undone,
         "mode": receipt.batch.mode,
+        "complete_until": moment_document(receipt.batch.complete_until),
         "data_version": receipt.data_version,
         "records": receipt.records,
         "quarantined": receipt.quarantined,
         **as_key(receipt.filtered),
         "gaps": receipt.gaps,
-        "planned_at": found.planned.at.isoformat() if found.planned else None,
+        "planned_at": moment_document(found.planned.at if found.planned else None),
         "seconds": took.total_seconds() if took is not None else None,
         "spec": receipt.spec.digest if receipt.spec else None,
         **recorded_document(receipt.recorded),

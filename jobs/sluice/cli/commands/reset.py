@@ -16,7 +16,9 @@ from sluice.offsets.notation import Positions, parse_positions, parse_positions_
 from sluice.positions.names import SKIP, TARGETS
 
 if TYPE_CHECKING:
+    from sluice.offsets.resets import Reset
     from sluice.operations.reset.targets import Target
+    from sluice.pipeline import Pipeline
 
 _from_file = click.option(
     "--from-file",
@@ -94,9 +96,16 @@ def reset(
         done = opened.reset(
             where, reason, origin.run_id, origin.actor, as_previewed, bring_back_erased
         )
-        print_reset(done, as_json)
+        print_reset(_told_by_topic(opened, done), as_json)
     else:
         print_preview(opened.preview_reset(where), as_json)
+
+
+def _told_by_topic(opened: Pipeline, done: Reset) -> Reset:
+    from sluice.progress.lane_state import read_unchecked
+    from sluice.progress.moved_to_another import as_moved
+
+    return as_moved(read_unchecked(opened.resources), done)
 
 
 def _chosen(asked: dict[str, object]) -> str:

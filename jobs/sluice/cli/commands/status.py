@@ -77,7 +77,7 @@ def status(
     if watch and (form != TEXT or fail_on):
         left_out = f"the format {form}" if form != TEXT else "--fail-on"
         raise click.UsageError(f"--watch is for people: leave {left_out} out.")
-    show = _of_one(pipeline, form, bool(fail_on)) if pipeline else _of_all(form)
+    show = _of_one(pipeline, form) if pipeline else _of_all(form)
     found, refused = show()
     while watch and not reader_has_left():
         time.sleep(every)
@@ -98,16 +98,17 @@ def _one_format(form: str, as_json: bool) -> str:
     return JSON if as_json else form
 
 
-def _of_one(pipeline: str, form: str, judged: bool) -> Callable[[], Found]:
-    """Shows it; returns how it is if that is `judged`, which asks once more."""
+def _of_one(pipeline: str, form: str) -> Callable[[], Found]:
+    """Shows it, and how it is among all; that asks Kafka once more."""
     if form == OPENMETRICS:
         return _shown_by(_print_openmetrics, pipeline)
-    opened = open_named(pipeline)
+    opened, fleet = open_named(pipeline), open_fleet(pipeline)
 
     def show() -> Found:
-        print_status(opened.status(), form == JSON)
-        fleet = open_fleet(pipeline) if judged else None
-        return (fleet.read(), fleet.refused) if fleet else ((), {})
+        status = opened.status()
+        (glance,) = found = fleet.read()
+        print_status(status, glance, form == JSON)
+        return found, fleet.refused
 
     return show
 

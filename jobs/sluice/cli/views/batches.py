@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sluice.offsets.filtered import told
-from sluice.offsets.quantities import format_count, format_ranges
+from sluice.offsets.quantities import format_count, format_moment, format_ranges
 
 if TYPE_CHECKING:
     from sluice.offsets.spec_edition import SpecEdition
@@ -28,6 +28,8 @@ def batch_lines(found: KnownBatch) -> Iterator[str]:
             f"{told(receipt.filtered)}, {receipt.gaps:,} gaps; version {receipt.data_version};"
             f" settled {settled.settled}{undone}"
         )
+    if batch.complete_until:
+        yield f"  complete until {format_moment(batch.complete_until)} UTC"
     if settled is None or found.planned_with != found.read_with:
         yield from _edition_lines("planned with", found.planned_with)
     if settled is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sluice.cli.output import moment_document
 from sluice.offsets.lag import Lag
 
 
@@ -17,7 +18,7 @@ def partition_document(lag: Lag) -> dict[str, object]:
         "end_offset": lag.end_offset,
         "lag": lag.records,
         "held_back": lag.held_back,
-        "held_back_since": lag.held_back_since.isoformat() if lag.held_back_since else None,
+        "held_back_since": moment_document(lag.held_back_since),
         "lag_seconds": age.total_seconds() if age is not None else None,
         "time_to_loss_seconds": left.total_seconds() if left is not None else None,
     }

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import click
 
-from sluice.cli.output import print_json, print_table
+from sluice.cli.output import moment_document, print_json, print_table
 from sluice.cli.views.status import state_document
 from sluice.offsets.lag import loss_told
+from sluice.offsets.quantities import format_moment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +26,8 @@ _HEADINGS = (
     "lag",
     "oldest unread",
     "time to loss",
+    "complete until",
+    "waiting",
     "last batch",
     "ago",
     "lost",
@@ -97,12 +100,14 @@ def overview_document(found: Overview) -> dict[str, object]:
         "lag": found.lag,
         "lag_seconds": _seconds(found.age),
         "time_to_loss_seconds": _seconds(found.time_to_loss),
+        "complete_until": moment_document(found.complete_until),
         "last_batch": str(last.receipt.batch) if last else None,
-        "last_batch_at": last.settled.at.astimezone(UTC).isoformat() if last else None,
+        "last_batch_at": moment_document(last.settled.at if last else None),
         "last_batch_records": last.receipt.records if last else None,
         **({"last_batch_filtered": filtered} if filtered else {}),
         "last_batch_seconds": _seconds(last.took) if last else None,
         "quarantine_ratio": found.quarantined,
+        "quarantine_records": found.waiting,
         "unfinished": [str(each) for each in progress.unfinished] if progress else None,
         "unsettled": progress.unsettled if progress else None,
         "lost": progress.lost if progress else None,
@@ -120,6 +125,8 @@ def _row(found: Overview) -> tuple[object, ...]:
         found.lag,
         found.age,
         "unknown" if found.lags is None else loss_told(found.lags),
+        format_moment(found.complete_until) if found.complete_until else None,
+        found.waiting,
         str(last.receipt.batch) if last else None,
         found.silence,
         progress.lost if progress else None,

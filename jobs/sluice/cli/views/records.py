@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING
 
+from sluice.cli.output import moment_document
+
 if TYPE_CHECKING:
     from sluice.broker.port import Sample
     from sluice.progress.quarantined_records import Record
@@ -38,7 +40,7 @@ def document_of(record: Record) -> dict[str, object]:
         "offset": row.offset,
         "batch": row.batch,
         "state": row.state.value,
-        "timestamp": record.timestamp.isoformat() if record.timestamp else None,
+        "timestamp": moment_document(record.timestamp),
         "quarantined_at": row.quarantined_at.isoformat(),
         "error": row.error,
         "key_base64": _base64(record.key),
@@ -54,7 +56,7 @@ def sample_document(sample: Sample) -> dict[str, object]:
         "topic": sample.partition.topic,
         "partition": sample.partition.partition,
         "offset": sample.offset,
-        "timestamp": sample.timestamp.isoformat() if sample.timestamp else None,
+        "timestamp": moment_document(sample.timestamp),
         "key": None if sample.key is None else _text(sample.key),
         "key_base64": _base64(sample.key),
         "value": None if sample.value is None else _text(sample.value),

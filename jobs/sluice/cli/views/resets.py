@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sluice.cli.output import nothing_changed, print_json, print_table
+from sluice.cli.output import moment_document, nothing_changed, print_json, print_table
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import CursorMove, Reset
 
@@ -98,7 +98,7 @@ def recorded_document(found: Origin | None) -> dict[str, object]:
     return {
         "run_id": found.run_id if found else None,
         "actor": found.actor if found else None,
-        "recorded_at": found.at.isoformat() if found else None,
+        "recorded_at": moment_document(found.at if found else None),
     }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sluice.cli.output import print_table
+from sluice.cli.output import moment_document, print_table
 from sluice.offsets.quantities import format_count, format_moment, format_size
 
 if TYPE_CHECKING:
@@ -112,5 +112,5 @@ def _refresh_document(refresh: StateRefresh) -> dict[str, object]:
         "data_version": told.data_version,
         "kind": told.kind,
         **told.counts.as_dict(),
-        "committed_at": refresh.at.isoformat() if refresh.at else None,
+        "committed_at": moment_document(refresh.at),
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from sluice.offsets.lag import Lag
-from sluice.offsets.quantities import format_duration
+from sluice.offsets.quantities import format_count, format_duration
 from sluice.operations.overview.overview import Overview
 
 
@@ -27,7 +27,8 @@ def breaches(found: Overview) -> list[Breach]:
 
     An unknown value exceeds its limit, with the reason: it may do so.
     """
-    return [*_lag(found), *_time_to_loss(found), *_silence(found), *_quarantine(found)]
+    kinds = _lag, _time_to_loss, _silence, _quarantine, _waiting
+    return [breach for kind in kinds for breach in kind(found)]
 
 
 def _lag(found: Overview) -> Iterator[Breach]:
@@ -111,6 +112,21 @@ def _quarantine(found: Overview) -> Iterator[Breach]:
     if told:
         expected = f"expected at most {limit:.3%} of a batch's records in quarantine"
         yield Breach("max_quarantine", f"{expected}, found {told}")
+
+
+def _waiting(found: Overview) -> Iterator[Breach]:
+    limit = found.spec.alerts.max_waiting
+    if limit is None:
+        return
+    stock = found.progress.waiting if found.progress else None
+    told = None
+    if stock is None:
+        told = "unknown: the quarantine table cannot be read, or was altered"
+    elif stock.records > limit:
+        told = f"{stock}: `sluice quarantine list {found.spec.pipeline}`"
+    if told:
+        expected = f"expected at most {format_count(limit, 'record')} waiting in quarantine"
+        yield Breach("max_waiting", f"{expected}, found {told}")
 
 
 def _told(found: Overview, duration: timedelta | None) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -24,9 +25,12 @@ from sluice.operations.history import newest_batches
 from sluice.operations.overview.overview import Overview, Progress
 from sluice.operations.overview.shared_cluster import ask_for_all, read_all_lags, read_states
 from sluice.operations.state_status import read_state_status
+from sluice.progress.complete_until import complete_although, complete_until
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
+from sluice.progress.moved_to_another import reads_again
 from sluice.progress.overdue import find_overdue
+from sluice.progress.quarantine_stock import KnownStocks
 from sluice.progress.resources import PipelineResources
 from sluice.progress.undecodable import last_share
 from sluice.protocol.plan.known_logs import KnownLogs, no_records
@@ -57,6 +61,7 @@ class Fleet:
         `refused` are the invalid spec files: nothing is known about their pipelines.
         """
         self.refused = refused
+        self._stocks = KnownStocks()
         self._members: dict[str, list[PipelineResources]] = {}
         self._unreachable: list[tuple[PipelineSpec, str]] = []
         by_connection: dict[str, list[PipelineSpec]] = {}
@@ -93,7 +98,7 @@ class Fleet:
         # A cluster that does not answer keeps no other waiting.
         clusters = ThreadPoolExecutor(max(1, len(connections)))
         with ThreadPoolExecutor(_AT_ONCE) as pool, clusters:
-            for read in clusters.map(lambda members: _read(members, pool), connections):
+            for read in clusters.map(lambda each: _read(each, pool, self._stocks), connections):
                 found += read
         return sorted(found, key=lambda each: each.spec.pipeline)
 
@@ -113,26 +118,32 @@ class _Tables:
 
 @dataclass(frozen=True)
 class _Judged:
-    """The same, what refuses the next run, and the logs as the cluster has them, or why not."""
+    """The same, what refuses the next run, the logs as the cluster has them, or why not, and until
+    when the table is complete.
+    """
 
     tables: _Tables
     refused: str
     logs: KnownLogs | SluiceError
+    complete_until: datetime | None
 
     def overview(self, lags: tuple[Lag, ...] | SluiceError) -> Overview:
         """With the lags, or why the cluster did not tell them."""
         spec, now = self.tables.spec, self.tables.resources.clock.now()
         known, why = (None, str(lags)) if isinstance(lags, SluiceError) else (lags, "")
-        return Overview(spec, now, self.tables.progress, known, why, self.refused)
+        progress, until = self.tables.progress, self.complete_until
+        return Overview(spec, now, progress, known, why, self.refused, until)
 
 
-def _read(members: Sequence[PipelineResources], pool: ThreadPoolExecutor) -> list[Overview]:
+def _read(
+    members: Sequence[PipelineResources], pool: ThreadPoolExecutor, stocks: KnownStocks
+) -> list[Overview]:
     """The pipelines of one connection; their cluster is asked twice, for all of them at once.
 
     After their tables: with a log that is older than its cursor, it would look truncated.
     """
     kafka, clock = members[0].kafka, members[0].clock
-    read = list(pool.map(_read_tables, members))
+    read = list(pool.map(partial(_read_tables, stocks), members))
     tables = {each.spec.pipeline: each for each in read if isinstance(each, _Tables)}
     told = ask_for_all(
         list(tables), lambda some: read_states(kafka, [tables[name].spec for name in some])
@@ -156,11 +167,11 @@ def _read(members: Sequence[PipelineResources], pool: ThreadPoolExecutor) -> lis
     ]
 
 
-def _read_tables(resources: PipelineResources) -> _Tables | Overview:
+def _read_tables(stocks: KnownStocks, resources: PipelineResources) -> _Tables | Overview:
     """What the tables say; where they cannot be read, the overview says why."""
     try:
         lane = read_unchecked(resources)
-        return _Tables(resources, lane, _progress(resources, lane))
+        return _Tables(resources, lane, _progress(resources, lane, stocks))
     except SluiceError as problem:
         # What may be tried again is the store's silence, and refuses nothing.
         refused = "" if problem.retryable else str(problem)
@@ -168,7 +179,7 @@ def _read_tables(resources: PipelineResources) -> _Tables | Overview:
         return Overview(resources.spec, now, None, None, str(problem), refused)
 
 
-def _progress(resources: PipelineResources, lane: LaneState) -> Progress:
+def _progress(resources: PipelineResources, lane: LaneState, stocks: KnownStocks) -> Progress:
     return Progress(
         generation=lane.generation,
         positions=sum(lane.positions.values()),
@@ -179,7 +190,9 @@ def _progress(resources: PipelineResources, lane: LaneState) -> Progress:
         overdue=find_overdue(lane),
         lost=offsets_lost(still_lost(resources, lane)),
         quarantined=last_share(resources, lane),
+        waiting=stocks.read(resources, lane),
         state=read_state_status(resources, lane),
+        rereads=reads_again(lane),
     )
 
 
@@ -194,10 +207,20 @@ def _waiting_since(lane: LaneState) -> datetime | None:
 
 def _judge(tables: _Tables, told: KafkaState | SluiceError) -> _Judged:
     logs = _bounds(tables, told)
-    if isinstance(logs, SluiceError):
-        return _Judged(tables, _refused(tables, None), logs)
-    refused = _refused(tables, logs)
-    return _Judged(tables, refused, _still_read(logs, tables.spec if refused else None))
+    known = logs if isinstance(logs, KnownLogs) else None
+    refused = _refused(tables, known)
+    shown = logs if known is None else _still_read(known, tables.spec if refused else None)
+    return _Judged(tables, refused or "", shown, _complete_until(tables, known, refused))
+
+
+def _complete_until(
+    tables: _Tables, logs: KnownLogs | None, refused: str | None
+) -> datetime | None:
+    """Where it is unknown whether the next run is refused, Kafka proves nothing."""
+    if refused:
+        return complete_although(tables.resources, tables.lane, refused)
+    state = logs.state if logs and refused is not None else None
+    return complete_until(tables.resources, tables.lane, state)
 
 
 def _bounds(tables: _Tables, told: KafkaState | SluiceError) -> KnownLogs | SluiceError:
@@ -210,12 +233,13 @@ def _bounds(tables: _Tables, told: KafkaState | SluiceError) -> KnownLogs | Slui
         return problem
 
 
-def _refused(tables: _Tables, logs: KnownLogs | None) -> str:
+def _refused(tables: _Tables, logs: KnownLogs | None) -> str | None:
+    """Why the next run would be refused, "" where it would not; None where that is unknown."""
     try:
         return str(next_refusal(tables.resources, tables.lane, logs) or "")
     except SluiceError:
         # What may be tried again refuses nothing.
-        return ""
+        return None
 
 
 def _still_read(logs: KnownLogs, refused: PipelineSpec | None) -> KnownLogs:

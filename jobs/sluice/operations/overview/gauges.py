@@ -62,6 +62,10 @@ def _settled_at(found: Overview) -> Value:
     return last.settled.at.timestamp() if last else None
 
 
+def _complete_until(found: Overview) -> Value:
+    return found.complete_until.timestamp() if found.complete_until else None
+
+
 def _last_records(found: Overview) -> Value:
     last = found.progress.last if found.progress else None
     return last.receipt.records if last else None
@@ -116,6 +120,11 @@ GAUGES = (
         _one(_settled_at),
     ),
     Gauge(
+        "complete_until_timestamp_seconds",
+        "The table has all that Kafka showed before this moment, in seconds since 1970.",
+        _one(_complete_until),
+    ),
+    Gauge(
         "last_batch_records",
         "Records that the last settled batch brought into the data table.",
         _one(_last_records),
@@ -124,6 +133,11 @@ GAUGES = (
         "quarantine_ratio",
         "Share of the last forward batch's records in quarantine, from 0 to 1.",
         _one(lambda found: found.quarantined),
+    ),
+    Gauge(
+        "quarantine_records",
+        "Records that wait in quarantine, to be replayed or dropped.",
+        _one(lambda found: found.waiting),
     ),
     Gauge("lost_records", "Offsets recorded as lost since the table's beginning.", _one(_lost)),
     Gauge("state", "1 for the state that the pipeline is in, 0 for the others.", _states, "state"),

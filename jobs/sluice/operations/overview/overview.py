@@ -15,6 +15,7 @@ from sluice.offsets.quantities import format_count, format_duration, format_mome
 from sluice.operations.history import SettledBatch
 from sluice.operations.state_status import StateStatus
 from sluice.progress.overdue import Overdue
+from sluice.progress.quarantine_stock import EMPTY, QuarantineStock
 from sluice.progress.undecodable import QuarantinedShare
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
@@ -38,8 +39,9 @@ class Condition(StrEnum):
 class Progress:
     """What the tables say.
 
-    `waiting_since`: since when batches are planned and none of them has been committed. `state` is
-    the state table's; None where the spec has none.
+    `waiting_since`: since when batches are planned and none of them has been committed. `waiting`
+    are the records in quarantine, None if that is unknown. `state` is the state table's; None where
+    the spec has none. `rereads`: a reset went back, and what was read before it is read again.
     """
 
     generation: int
@@ -51,7 +53,9 @@ class Progress:
     overdue: Overdue | None = None
     lost: int = 0
     quarantined: QuarantinedShare | None = None
+    waiting: QuarantineStock | None = EMPTY
     state: StateStatus | None = None
+    rereads: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,7 @@ class Overview:
 
     `progress` is None where the tables cannot be read, `lags` where Kafka did not tell; `problem`
     says why, with the next move. `refused` is why the next run would be, with the next move.
+    `complete_until`: the table has every record that a reader could see in Kafka before it.
     """
 
     spec: PipelineSpec
@@ -68,6 +73,7 @@ class Overview:
     lags: tuple[Lag, ...] | None
     problem: str = ""
     refused: str = ""
+    complete_until: datetime | None = None
 
     @property
     def lag(self) -> int | None:
@@ -137,6 +143,12 @@ class Overview:
         return found.share if found else None
 
     @property
+    def waiting(self) -> int | None:
+        """How many records wait in quarantine; None where that is unknown."""
+        found = self.progress.waiting if self.progress else None
+        return found.records if found else None
+
+    @property
     def state(self) -> StateStatus | None:
         """The state table's; None where there is none, or the tables cannot be read."""
         return self.progress.state if self.progress else None
@@ -178,7 +190,8 @@ class Overview:
             yield (
                 Condition.BEHIND,
                 f"the oldest unread record is {format_duration(self.age)} old, expected at most"
-                f" {format_duration(patience)}. Is the DAG unpaused, and is its last run over?",
+                f" {format_duration(patience)}{self._again}. Is the DAG unpaused, and is its last"
+                " run over?",
             )
         elif patience and self.held_back and _over(self.held_back_for, patience):
             yield (
@@ -186,6 +199,11 @@ class Overview:
                 f"{self.held_back.waiting}. End it at the producer, or wait for its timeout.",
             )
         yield from ((Condition.BEHIND, each) for each in self._state_late(patience))
+
+    @property
+    def _again(self) -> str:
+        rereads = self.progress is not None and self.progress.rereads
+        return "; it was read before, and a reset reads it again" if rereads else ""
 
     def _state_late(self, patience: timedelta | None) -> Iterator[str]:
         """Why the state table does not follow; the data table goes on."""

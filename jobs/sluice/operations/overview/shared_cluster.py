@@ -71,6 +71,7 @@ def read_states(kafka: Cluster, specs: Sequence[PipelineSpec]) -> Mapping[str, K
                 if each.selects(topic)
                 for at, log in logs.items()
             },
+            whole.asked,
         )
         for each in specs
     }

@@ -9,7 +9,7 @@ from typing import Any
 
 from sluice.columns.columns import Column, ColumnType, Primitive, Struct
 from sluice.columns.names import quoted
-from sluice.schemas.inference import Object, Whole, is_date, parse_object
+from sluice.schemas.inference import Object, Real, Whole, is_date, parse_object
 
 # The seconds of the years 2000 to 2049: as other units, no such number is a moment of those years.
 _FIRST, _END = 946_684_800, 2_524_608_000
@@ -45,8 +45,12 @@ def _of_values(path: str, declared: ColumnType, found: Sequence[Any]) -> Iterato
         yield from _of_fields(f"{path}.", declared.fields, objects)
     elif declared == Primitive("BIGINT") and all(_WHOLE.fullmatch(str(each)) for each in found):
         yield from _of_numbers(path, found)
-    elif declared == Primitive("STRING") and found and {*map(type, found)} == {str}:
-        yield from _of_texts(path, found)
+    elif declared == Primitive("STRING") and found:
+        kinds = {*map(type, found)}
+        if kinds == {str}:
+            yield from _of_texts(path, found)
+        elif str in kinds and kinds <= {str, Whole, Real}:
+            yield _of_both(path, found)
 
 
 def unit_of(found: Sequence[Whole]) -> str:
@@ -75,10 +79,22 @@ def _of_texts(path: str, found: Sequence[str]) -> Iterator[str]:
     if all(map(is_date, found)):
         yield f"{path} looks like a date: declare it as DATE if all records have one there."
     elif all(numbers):
-        places = max(len(each[1] or "") for each in numbers if each)
-        wanted = f"DECIMAL(38,{places})" if places else "BIGINT"
+        wanted = _type_of([each for each in numbers if each])
         derived = _derived(path, "number", f"try_cast({path} AS {wanted})")
         yield f"{path} has numbers as text: {derived}"
+
+
+def _of_both(path: str, found: Sequence[str]) -> str:
+    """A remark on numbers beside texts. A number in quotes has the same JSON text as the number."""
+    numbers = [match for each in found if (match := _NUMBER.fullmatch(each))]
+    derived = _derived(path, "number", f"try_cast({path} AS {_type_of(numbers)})")
+    others = "" if len(numbers) == len(found) else "; null where it has another text"
+    return f"{path} has numbers, and texts as well: {derived}{others}"
+
+
+def _type_of(numbers: Sequence[re.Match[str]]) -> str:
+    places = max((len(each[1] or "") for each in numbers), default=0)
+    return f"DECIMAL(38,{places})" if places else "BIGINT"
 
 
 def _is_object(text: str) -> bool:

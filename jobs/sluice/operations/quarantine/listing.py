@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
+from sluice.errors import SettingsError
+from sluice.offsets.error_groups import ErrorGroup, group_errors
 from sluice.offsets.quarantined import QuarantinedRecord, RecordFilter, RecordState
-from sluice.operations.quarantine.error_groups import ErrorGroup, group_errors
 from sluice.progress.committed import newest_receipts
-from sluice.progress.quarantined_records import Record, read_quarantined, read_records
+from sluice.progress.quarantined_records import (
+    Quarantined,
+    Record,
+    read_quarantined,
+    read_records,
+)
+from sluice.progress.removable_rows import DeadRow, dead_rows
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.ingest.budget import QuarantineRatio
 
@@ -24,7 +32,8 @@ _STALE = (
 class QuarantineListing:
     """Groups of `live` records, and of those `waiting` for a commit; `stale` counts dead rows.
 
-    `samples` holds the latest record of each group, if it is still there.
+    `samples` holds the latest record of each group, if it is still there. Maintenance removes
+    `removable` of the dead rows now, and the last of them from `removable_from` on.
     """
 
     live: tuple[ErrorGroup, ...]
@@ -32,6 +41,8 @@ class QuarantineListing:
     samples: Mapping[QuarantinedRecord, Record]
     ratios: tuple[QuarantineRatio, ...]
     stale: int
+    removable: int
+    removable_from: datetime | None
 
 
 @dataclass(frozen=True)
@@ -54,13 +65,24 @@ def list_quarantine(resources: PipelineResources) -> QuarantineListing:
     )
     samples = read_records(resources, [each.sample for each in [*live, *waiting]])
     newest = newest_receipts(found.lane, _NEWEST_BATCHES)
+    dead, now = _dead(resources, found), resources.clock.now()
     return QuarantineListing(
         tuple(live),
         tuple(waiting),
         {each.row: each for each in samples},
         tuple(QuarantineRatio(str(e.batch), e.records, e.quarantined) for e, _ in newest),
         len(found.of(*_STALE)),
+        sum(each.is_removable(now) for each in dead),
+        max((each.kept_until for each in dead if each.kept_until), default=None),
     )
+
+
+def _dead(resources: PipelineResources, found: Quarantined) -> list[DeadRow]:
+    try:
+        return list(dead_rows(resources, found.rows))
+    except SettingsError:
+        # Its retention is too short to maintain the table at all; `sluice maintain` says so.
+        return []
 
 
 def choose_records(resources: PipelineResources, choice: RecordFilter, limit: int) -> ChosenRecords:

@@ -30,6 +30,7 @@ from sluice.progress.committed import committed_ranges, losses_that_count
 from sluice.progress.lacking_rows import lacking_rows
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
+from sluice.progress.moved_to_another import as_moved
 from sluice.progress.quarantine_trust import quarantine_way_back
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_quarantine, require_no_foreign_commits
@@ -211,7 +212,8 @@ def _unread(cursor: Mapping[TopicPartition, int], logs: Logs) -> int:
 def _skipped(lane: LaneState) -> int:
     """How many offsets resets passed over and no batch has read."""
     passed: dict[TopicIdPartition, list[OffsetRange]] = {}
-    for reset in lane.resets.by_generation.values():
+    for recorded in lane.resets.by_generation.values():
+        reset = as_moved(lane, recorded)
         for moved in (each for each in reset.cursor if each.skipped):
             passed.setdefault(moved.after.place, []).append(moved.passed_over)
     if not passed:

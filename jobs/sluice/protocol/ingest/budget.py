@@ -35,7 +35,7 @@ class QuarantineRatio:
 def judged_records(
     resources: PipelineResources, attempt: BatchAttempt, found: QuarantineResult
 ) -> JudgedRecords:
-    """What counts against the spec's `max_ratio`; records quarantined before do not count again."""
+    """What counts against the spec's budget; records quarantined before do not count again."""
     attempt = replace(attempt, undecodable=found.undecodable)
     count = _newly_quarantined(resources, attempt) if attempt.replaces else found.undecodable
     return JudgedRecords(found.records, count)
@@ -48,18 +48,18 @@ def too_many_quarantined(
     samples: Iterable[str],
 ) -> TooManyQuarantined:
     """The refusal of an attempt, with samples and the next move."""
-    allowed = resources.spec.quarantine.max_ratio
+    allowed = resources.spec.quarantine.budget.for_lane(attempt.batch.sequence.lane)
     return TooManyQuarantined(
         as_lines(
             [
                 f"{attempt}: {judged.undecodable} of {judged.records} records are undecodable"
-                f"{', and were not before' if attempt.replaces else ''}; allowed: {allowed:.2%}"
-                " (quarantine.max_ratio). Nothing was committed. Samples:",
+                f"{', and were not before' if attempt.replaces else ''}; allowed: {allowed}."
+                " Nothing was committed. Samples:",
                 *samples,
                 advice(
                     Move("quarantine list", (resources.spec.pipeline,)),
-                    " shows all reasons. Correct the schema in the spec, or raise"
-                    " quarantine.max_ratio, and ",
+                    " shows all reasons. Correct the schema in the spec, or raise one of the two"
+                    " limits, and ",
                     _again(attempt.batch.sequence),
                 ),
             ]

@@ -151,7 +151,9 @@ def _land_once(
         )
     if commit := _own_commit(resources, attempt):
         rows, seconds = format_count(commit.rows, "row"), time.monotonic() - began
-        log.info("%s: committed, %s in %.1f s", batch, rows, seconds)
+        # It also counts the rows of others, in files that were written anew.
+        moved = ", those of rewritten files among them" if attempt.replaces else ""
+        log.info("%s: committed, %s in %.1f s%s", batch, rows, seconds, moved)
     return undecodable
 
 

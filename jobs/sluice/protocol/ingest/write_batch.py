@@ -46,7 +46,7 @@ def write_batch(
     found = lake.quarantine(attempt)
     reach("quarantine written")
     judged = judged_records(resources, attempt, found)
-    if judged.exceeds(resources.spec.quarantine.max_ratio):
+    if resources.spec.quarantine.budget.for_lane(attempt.batch.sequence.lane).refuses(judged):
         _give_up(resources, attempt.batch, ticket, judged)
         raise too_many_quarantined(resources, attempt, judged, found.samples)
     if found.undecodable:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
-from sluice.offsets.batches import Batch, Cursor, Mode, PlannedRange, of_topics_there
+from sluice.offsets.batches import (
+    Batch,
+    Mode,
+    PlannedRange,
+    missed_places,
+    of_topics_there,
+)
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.losses import Loss, Skipped
 from sluice.offsets.partition_log import KafkaState
@@ -83,13 +90,12 @@ def plan_next(
 
 def _findings(spec: PipelineSpec, history: LaneHistory, state: KafkaState) -> Iterable[Finding]:
     cursor = of_topics_there(history.cursor, state.logs)
-    current = _current_ids(cursor, state)
+    missed = missed_places(cursor, state.logs)
     known_topics = {each.topic for each in cursor}
     for partition in sorted(cursor.keys() | state.logs.keys()):
         last, log = cursor.get(partition), state.logs.get(partition)
         finding = None
-        if last is not None and log is None and current[partition.topic] - {last.topic_id}:
-            # A reset has moved on to the topic created anew, which has fewer partitions.
+        if last is not None and log is None and partition not in missed:
             continue
         if last is not None and spec.selects(partition.topic):
             finding = compare_last(last, log)
@@ -97,16 +103,6 @@ def _findings(spec: PipelineSpec, history: LaneHistory, state: KafkaState) -> It
             finding = compare_new_partition(partition, log)
         if finding is not None:
             yield finding
-
-
-def _current_ids(cursor: Cursor, state: KafkaState) -> Mapping[str, set[str]]:
-    """The topic ids, by topic, that both the cursor and the logs have."""
-    found = {each.topic: set[str]() for each in cursor}
-    for partition, last in cursor.items():
-        log = state.logs.get(partition)
-        if log is not None and log.topic_id == last.topic_id:
-            found[partition.topic].add(log.topic_id)
-    return found
 
 
 def _is_of_log(loss: Loss, state: KafkaState) -> bool:
@@ -149,9 +145,18 @@ def _batches(
             mode=_mode(ranges, reach),
             cluster_id=state.cluster_id,
             ranges=ranges,
+            complete_until=_complete_until(ranges, history, state),
         )
         for number, ranges in enumerate(planned, start=history.planned + 1)
     )
+
+
+def _complete_until(
+    ranges: Iterable[PlannedRange], history: LaneHistory, state: KafkaState
+) -> datetime | None:
+    """The moment before the LSOs were asked for, if the batch reaches them; else as before."""
+    ends = {each.offsets.partition: each.offsets.end for each in ranges}
+    return state.asked if state.is_read(ends) else history.complete_until
 
 
 def _mode(ranges: Iterable[PlannedRange], reach: Reach) -> Mode:

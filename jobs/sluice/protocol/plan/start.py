@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sluice.errors import ResetNeeded, SettingsError
-from sluice.offsets.batches import BatchSequence, positions_there
+from sluice.offsets.batches import BatchSequence, of_topics_there
 from sluice.offsets.partition_log import KafkaState, Logs
 from sluice.offsets.ranges import TopicPartition
 from sluice.positions.checkpoint import read_checkpoint
@@ -71,19 +71,26 @@ def next_positions(
 ) -> Mapping[TopicPartition, int]:
     """Where the next forward batch begins: at the cursor, or where the first one was planned.
 
-    A partition that is newer than that begins where its log does. Before the first plan, where
-    `start` leads now; nowhere if it leads nowhere.
+    A partition that is newer than that begins where its log does, and so does one of a topic that
+    was created anew: none of its records is read. Before the first plan, where `start` leads now;
+    nowhere if it leads nowhere.
     """
     if not lane.history:
         try:
             return start_now(resources, state)
         except (ResetNeeded, SettingsError):
             return {}
-    known = positions_there(lane.cursor, state.logs)
-    if not known and lane.unfinished:
-        first = lane.unfinished[0].by_partition
-        known = {at: planned.offsets.start for at, planned in first.items()}
-    return {at: log.log_start_offset for at, log in state.logs.items()} | dict(known)
+    known = of_topics_there(lane.cursor, state.logs)
+    if known or not lane.unfinished:
+        begins = {at: each.offsets.end for at, each in known.items()}
+    else:
+        known = lane.unfinished[0].by_partition
+        begins = {at: each.offsets.start for at, each in known.items()}
+    anew = {
+        at for at, log in state.logs.items() if at in known and known[at].topic_id != log.topic_id
+    }
+    starts = {at: log.log_start_offset for at, log in state.logs.items()}
+    return starts | {at: offset for at, offset in begins.items() if at not in anew}
 
 
 def start_now(resources: PipelineResources, state: KafkaState) -> Mapping[TopicPartition, int]:

@@ -13,6 +13,9 @@ from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.table_properties import WIDENS_TYPES, wanted_properties
 from sluice.spec_file.table_settings import TableSettings
 
+# Behind a format's key: which schema records are read as.
+_READER = ".reader"
+
 
 def changes_of_table(
     spec: PipelineSpec, stored: Sequence[Column], settings: TableSettings
@@ -50,12 +53,26 @@ def _settings_changes(spec: PipelineSpec, settings: TableSettings) -> Iterator[s
 
 
 def changed_reading(spec: PipelineSpec, newest: tuple[str, SpecEdition] | None) -> Iterator[str]:
-    """A line where new rows are read with other keys of the spec than those of the newest batch."""
+    """A line where new rows are read otherwise than those of the newest batch.
+
+    The quarantine's budget decides whether a batch lands, and not how a row is read.
+    """
     if newest is None or spec.formats.awaits_reader:
         return
     batch, edition = newest
-    if keys := spec.edition.differing(edition):
+    keys = [each for each in spec.edition.differing(edition) if not _is_budget(each)]
+    schemas = [each.removesuffix(_READER) for each in keys if each.endswith(_READER)]
+    in_spec = [each for each in keys if not each.endswith(_READER)]
+    told = f"the spec has changed since batch {batch}, in {', '.join(in_spec)}" if in_spec else ""
+    if schemas and not in_spec:
+        # The spec is as it was: a registry has a newer schema, or a file another text.
+        told = f"{' and '.join(schemas)}: the schema is another one than that of batch {batch}"
+    if told:
         yield (
-            f"the spec has changed since batch {batch}, in {', '.join(keys)}: the rows that are"
-            " there stay as they are, unless they are read again (sluice reprocess)"
+            f"{told}: the rows that are there stay as they are, unless they are read again"
+            " (sluice reprocess)"
         )
+
+
+def _is_budget(key: str) -> bool:
+    return key == "quarantine" or key.startswith("quarantine.")

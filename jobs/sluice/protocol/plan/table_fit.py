@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from sluice.columns.type_changes import type_changes
+from sluice.columns.columns import Decimal, Primitive
+from sluice.columns.names import written
+from sluice.columns.type_changes import TypeChange, type_changes
 from sluice.errors import SpecError
 from sluice.protocol.plan.foreign_settings import foreign_settings, require_usable_settings
 from sluice.spec_file.pipeline_spec import PipelineSpec
@@ -42,10 +44,30 @@ def _require_declared_types(spec: PipelineSpec, data: DeltaSnapshot) -> None:
         f" {each.declared}"
         for each in changed
     )
-    raise SpecError(
-        f"{spec.pipeline}: {told}. Give the column its type back (a registry's: in a schema_file),"
-        " or choose a new `table` and `pipeline`."
-    )
+    where = " (a registry's: in a schema_file)" if spec.formats.registered else ""
+    back = f"Give the column its type back{where}, or choose a new `table` and `pipeline`."
+    raise SpecError(" ".join([f"{spec.pipeline}: {told}.", *_as_text(spec, changed), back]))
+
+
+def _as_text(spec: PipelineSpec, changed: Iterable[TypeChange]) -> Iterator[str]:
+    """For each field that is to be read as text, what keeps the table's column beside it."""
+    fields = {each.name for each in spec.columns}
+    if spec.format.type != "json" or spec.formats.registered:
+        return
+    for each in changed:
+        is_text = each.declared == Primitive("STRING") and each.name in fields
+        if (
+            is_text
+            and isinstance(each.stored, Primitive | Decimal)
+            and written(each.name) == each.name
+        ):
+            text = f"{each.name}_text"
+            yield (
+                f"To read text and keep the column, leave {each.name} out of the schema, and write"
+                f" `columns: {{{text}: {{from: {each.name}, type: STRING}}}}` and `derived:"
+                f' {{{each.name}: "try_cast({text} AS {each.stored})"}}` (docs/operations.md,'
+                ' "A number became text").'
+            )
 
 
 def _key(spec: PipelineSpec, name: str) -> str:

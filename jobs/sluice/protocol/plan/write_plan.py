@@ -112,7 +112,8 @@ def _append_decided(
         new = replace(new, spec=resources.schemas.keep(spec).edition)
         reach("readers kept")
         try:
-            append_plan(snapshot, new, origin)
+            # Its moment is behind the one that Kafka was asked at, which its batches may name.
+            append_plan(snapshot, new, replace(origin, at=resources.clock.now()))
         except CommitConflict:
             log.info("%s: another process planned first; deciding again", resources.spec.pipeline)
             raise
@@ -135,6 +136,9 @@ def next_plan(
         ]
         require_none_beyond(resources, lane, state)
         new = plan_next(resources.spec, lane.history, state, skips, changes, lane.reach)
+        before = lane.snapshot.planned_with(lane.sequence, lane.history.planned)
+        if not resources.spec.edition.reads_no_other_topics(before):
+            new = new.forgetting(lane.history.complete_until)
         # A first generation reads nothing again.
         lost = lost_with(lane, new.losses, "on_data_loss") if lane.generation > 1 else []
         return replace(new, losses=(*new.losses, *lost))

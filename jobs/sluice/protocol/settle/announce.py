@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.resets import both_lanes
+from sluice.progress.complete_until import complete_until
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.settle.announcements import (
@@ -45,7 +46,8 @@ def announce(resources: PipelineResources, before: Announced) -> Announcement:
         for sequence, number in named
         for receipt in state.snapshot.receipts_of(sequence, number, number)
     )
-    return announcement_of(receipts, _settled(state), unnamed=len(batches) - len(named))
+    unnamed, until = len(batches) - len(named), complete_until(resources, state)
+    return announcement_of(receipts, _settled(state), unnamed, until)
 
 
 def _settled(state: LaneState) -> Announced:

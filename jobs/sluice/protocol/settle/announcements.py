@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from sluice.offsets.batches import BatchReference, BatchSequence
@@ -71,11 +72,15 @@ class Announced:
 
 @dataclass(frozen=True)
 class Announcement:
-    """Settled batches, and what they bring the announcements to; falsy where there is no news."""
+    """Settled batches, and what they bring the announcements to; falsy where there is no news.
+
+    `complete_until`: with them the table has all that Kafka showed before that moment.
+    """
 
     batches: tuple[Mapping[str, Any], ...]
     announced: Announced
     left_out: Mapping[str, int]
+    complete_until: datetime | None = None
 
     def __bool__(self) -> bool:
         return bool(self.batches)
@@ -88,6 +93,7 @@ class Announcement:
         """The announcement as JSON values."""
         return {
             "batches": list(self.batches),
+            "complete_until": self.complete_until.isoformat() if self.complete_until else None,
             "announced": self.announced.as_dict(),
             **({"left_out": dict(self.left_out)} if self.left_out else {}),
         }
@@ -140,7 +146,10 @@ def due(before: Announced, settled: Mapping[BatchSequence, int]) -> list[tuple[B
 
 
 def announcement_of(
-    receipts: Iterable[Receipt], announced: Announced, unnamed: int
+    receipts: Iterable[Receipt],
+    announced: Announced,
+    unnamed: int,
+    complete_until: datetime | None = None,
 ) -> Announcement:
     """The announcement of these receipts, and of that many batches that are not named."""
     counted: list[dict[str, Any]] = []
@@ -157,6 +166,7 @@ def announcement_of(
         tuple(spelled_out if whole else counted),
         announced,
         {what: count for what, count in left_out.items() if count},
+        complete_until,
     )
 
 

@@ -52,7 +52,6 @@ _TEMPLATES.filters |= {
     "duration": words.duration,
     "moment": words.moment,
     "short": words.short,
-    "share": words.share,
     "ranges": format_ranges,
     "of": format_count,
     "waiting": _waiting,

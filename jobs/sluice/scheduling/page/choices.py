@@ -24,7 +24,8 @@ COLUMNS: Mapping[str, tuple[Callable[[Row], object], bool]] = {
     "age": (lambda row: row.told.age if row.told else None, True),
     "loss": (lambda row: _soonest(row), False),
     "last": (lambda row: row.last.settled.at if row.last else None, True),
-    "quarantined": (lambda row: row.last.receipt.quarantined if row.last else None, True),
+    "until": (lambda row: row.complete_until, False),
+    "quarantine": (lambda row: row.in_quarantine, True),
     "lost": (lambda row: row.progress.lost if row.progress else None, True),
 }
 
@@ -37,10 +38,11 @@ TITLES: Sequence[tuple[str, str]] = (
     ("lag", "Lag"),
     ("age", "Oldest unread"),
     ("loss", "Time to loss"),
+    ("until", "Complete until (UTC)"),
     ("last", "Last batch"),
     ("", "Settled (UTC)"),
     ("", "Records"),
-    ("quarantined", "Quarantined"),
+    ("quarantine", "In quarantine"),
     ("lost", "Lost"),
     ("cursor", "Cursor"),
     ("lso", "LSO"),

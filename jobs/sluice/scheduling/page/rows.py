@@ -41,7 +41,8 @@ class Row:
 
     `read` is None where nothing was read yet; `reason` then says why. `waiting`: for a reading that
     has begun, and without which nothing is known of the present. `paused`: a DAG with its tasks, if
-    all of them are paused, so that Airflow starts no run by itself.
+    all of them are paused, so that Airflow starts no run by itself. `complete_until`: the table has
+    all that Kafka showed before.
     """
 
     spec: PipelineSpec
@@ -50,7 +51,7 @@ class Row:
     read: datetime | None = None
     told: KafkaAnswer | None = None
     progress: Progress | None = None
-    quarantined: float | None = None
+    complete_until: datetime | None = None
     breaches: tuple[str, ...] = ()
     waiting: bool = False
     paused: str = ""
@@ -64,6 +65,12 @@ class Row:
     def last(self) -> SettledBatch | None:
         """The last batch that has a receipt."""
         return self.progress.last if self.progress else None
+
+    @property
+    def in_quarantine(self) -> int | None:
+        """How many records wait in quarantine; None where that is unknown."""
+        stock = self.progress.waiting if self.progress else None
+        return stock.records if stock else None
 
     @property
     def outdated(self) -> bool:
@@ -102,7 +109,7 @@ def row_of(found: Overview, before: Row | None) -> Row:
         found.asked,
         told,
         found.progress,
-        found.quarantined,
+        found.complete_until,
         tuple(map(str, breaches(found))),
     )
 

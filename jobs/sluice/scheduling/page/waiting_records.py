@@ -12,9 +12,9 @@ from datetime import datetime
 
 from sluice.cli.views.records import undecoded
 from sluice.moves import YOUR_WORDS, Move
+from sluice.offsets.error_groups import ErrorGroup
 from sluice.offsets.quarantined import QuarantinedRecord
 from sluice.offsets.ranges import OffsetRange, TopicPartition, merged
-from sluice.operations.quarantine.error_groups import ErrorGroup
 from sluice.operations.quarantine.listing import QuarantineListing
 from sluice.progress.quarantined_records import Record
 from sluice.scheduling.run_params import LINES

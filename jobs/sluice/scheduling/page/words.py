@@ -28,8 +28,3 @@ def short(found: datetime, now: datetime) -> str:
     """A moment in UTC, to the minute; with its year where that is another one than now's."""
     at = found.astimezone(UTC)
     return f"{at:%m-%d %H:%M}" if at.year == now.astimezone(UTC).year else f"{at:%Y-%m-%d %H:%M}"
-
-
-def share(found: float | None) -> str:
-    """A share, in percent."""
-    return UNKNOWN if found is None else f"{found:.3%}"

@@ -254,6 +254,8 @@ SIZED, AGELESS = lag(5, MINUTE, WEEK, by_size=True), lag(5, kept=WEEK)
             Progress(1, 0, quarantined=QuarantinedShare("forward-1-1", 0.001)),
             [],
         ),
+        ({"max_waiting": 0}, [lag(0)], Progress(1, 0), []),
+        ({"max_waiting": 0}, [lag(0)], Progress(1, 0, waiting=None), ["max_waiting"]),
         ({}, None, None, []),
     ],
 )

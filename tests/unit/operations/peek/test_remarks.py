@@ -46,7 +46,7 @@ def test_moments_are_known_by_their_magnitude(values: list[object], expected: st
     "values",
     [
         *([19_675], [1_700_000_000, 1_700_000_000_123], [0], [1.7e9], [True], [None], []),
-        *(["007"], ["12.5", "x"], ["1e5"], [""], ["2024-01-05T06:00:00Z"], ["1", 1]),
+        *(["007"], ["12.5", "x"], ["1e5"], [""], ["2024-01-05T06:00:00Z"], [1, True]),
     ],
 )
 def test_other_values_are_left_alone(values: list[object]) -> None:
@@ -58,6 +58,14 @@ def test_numbers_as_text_are_told() -> None:
     assert remarks("12", "-7", None) == [f"c has numbers as text: {whole}"]
     money = told("c_number", "try_cast(c AS DECIMAL(38,2))")
     assert remarks("12.50", "1") == [f"c has numbers as text: {money}"]
+
+
+def test_numbers_beside_texts_are_told() -> None:
+    whole = told("c_number", "try_cast(c AS BIGINT)")
+    assert remarks("12", 7, None) == [f"c has numbers, and texts as well: {whole}"]
+    money = told("c_number", "try_cast(c AS DECIMAL(38,2))")
+    some = f"c has numbers, and texts as well: {money}; null where it has another text"
+    assert remarks("12.50", 1, "free") == [some]
 
 
 def test_few_dates_are_told() -> None:

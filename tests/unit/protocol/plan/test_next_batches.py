@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from sluice.errors import DataLost, ResetNeeded, SettingsError
 from sluice.offsets.partition_log import KafkaState
@@ -189,3 +192,37 @@ def test_a_partition_that_the_topic_created_anew_gets_later_is_a_new_one() -> No
     gone = state(log(0, 9, topic_id="new"), log(2, 4, topic_id="new"))
     with pytest.raises(DataLost, match="gone before the new partition"):
         plan_next(spec(), history(moved), gone)
+
+
+NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
+
+
+def test_the_batch_that_reaches_every_lso_has_the_moment_before_they_were_asked_for() -> None:
+    before = history(replace(batch(offsets(0, 40), offsets(0, 9, 1)), complete_until=NOON))
+    asked = NOON + timedelta(minutes=10)
+    now = state(log(0, 65), log(0, 9), asked=asked)
+    plan = plan_next(spec(max_records_per_batch=10), before, now)
+    assert [each.complete_until for each in plan.batches] == [NOON, NOON, asked]
+
+
+def test_a_plan_that_ends_below_an_lso_repeats_the_moment_before() -> None:
+    small = spec(max_records_per_batch=10, max_batches_per_run=2)
+    now = state(log(0, 90), log(0, 9), asked=NOON)
+    first = plan_first(small, history(), now, {partition(): 0, partition(1): 0})
+    assert [each.complete_until for each in first.batches] == [None, None]
+    later = plan_next(small, history(*first.batches), now)
+    assert [each.complete_until for each in later.batches] == [None, None]
+
+
+def test_a_partition_that_waits_keeps_the_table_incomplete() -> None:
+    before = history(replace(batch(offsets(0, 40)), complete_until=NOON))
+    now = state(log(0, 45), log(0, 30), asked=NOON + timedelta(hours=1))
+    (one,) = plan_next(spec(max_records_per_batch=20, max_batches_per_run=1), before, now).batches
+    assert [each.offsets.end for each in one.ranges] == [45, 15]
+    assert one.complete_until == NOON
+
+
+def test_a_topic_that_the_spec_no_longer_names_keeps_no_table_incomplete() -> None:
+    before = history(batch(planned(offsets(0, 7, 0, "delays"), stable=8), planned(offsets(0, 40))))
+    (one,) = plan_next(spec(), before, state(log(0, 50), asked=NOON)).batches
+    assert one.complete_until == NOON

@@ -7,6 +7,7 @@ from typing import Any
 from sluice.columns.columns import parse_columns
 from sluice.derived.derived_columns import OURS
 from sluice.protocol.plan.table_changes import changed_reading, changes_of_table
+from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.table_settings import TableSettings
 
@@ -88,6 +89,29 @@ def test_keys_that_read_new_rows_otherwise_are_told_with_the_batch() -> None:
     ]
     assert list(changed_reading(before, ("forward-1-7", before.edition))) == []
     assert list(changed_reading(now, None)) == []
+
+
+def test_a_raised_budget_reads_no_row_otherwise() -> None:
+    before = PipelineSpec.model_validate(spec_keys())
+    for budget in ({"max_ratio": 0.5}, {"max_records": 50}):
+        now = PipelineSpec.model_validate(spec_keys(quarantine=budget))
+        assert list(changed_reading(now, ("forward-1-7", before.edition))) == []
+
+
+def test_a_newer_schema_of_the_registry_is_no_change_of_the_spec() -> None:
+    def spec(number: int, **more: Any) -> PipelineSpec:
+        form = {"type": "avro", "registry": "schema_registry_default", **more}
+        found = PipelineSpec.model_validate(spec_keys(format=form))
+        text = '{"type": "record", "name": "R", "fields": [{"name": "id", "type": "long"}]}'
+        return found.with_readers({"value": RegisteredSchema(str(number), "AVRO", text)})
+
+    before = ("forward-1-7", spec(7).edition)
+    assert list(changed_reading(spec(9), before)) == [
+        "format: the schema is another one than that of batch forward-1-7: the rows that are there"
+        " stay as they are, unless they are read again (sluice reprocess)"
+    ]
+    (told,) = changed_reading(spec(9, compression="gzip"), before)
+    assert told.startswith("the spec has changed since batch forward-1-7, in format.compression: ")
 
 
 def test_where_there_is_no_table_nothing_changes() -> None:

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sluice.cli.views.overviews import overview_document
+from sluice.offsets.error_groups import group_errors
 from sluice.offsets.lag import Lag
 from sluice.offsets.origin import Origin
 from sluice.offsets.quarantined import QuarantinedRecord
 from sluice.offsets.receipts import GapCount, PartitionCount, Receipt
 from sluice.operations.history import KnownBatch, PipelineHistory, SettledBatch
 from sluice.operations.overview.overview import Condition, Overview, Progress
-from sluice.operations.quarantine.error_groups import group_errors
 from sluice.operations.quarantine.listing import QuarantineListing
 from sluice.operations.timeline import PipelineTimeline, TimedBatch
 from sluice.scheduling.page.answers import Answers
@@ -150,7 +150,7 @@ def test_all_pictures_of_a_pipeline_have_words() -> None:
 def test_records_that_wait_are_shown_with_what_to_do() -> None:
     text = "no JSON <i>"
     bad = QuarantinedRecord(partition(), 3, TOPIC_ID, "forward-1-1", text, NOW)
-    listing = QuarantineListing(tuple(group_errors([bad])), (), {}, (), 0)
+    listing = QuarantineListing(tuple(group_errors([bad])), (), {}, (), 0, 0, None)
     row = read_row("a")
     timeline = PipelineTimeline(PipelineHistory((), (), (), 0), ())
     known = Seen(waiting_records("a", listing), NOW)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sluice.offsets.error_groups import group_errors
 from sluice.offsets.quarantined import QuarantinedRecord
-from sluice.operations.quarantine.error_groups import group_errors
 from sluice.operations.quarantine.listing import QuarantineListing
 from sluice.scheduling.page.quarantine_shares import quarantine_plot
 from sluice.scheduling.page.time_axis import TimeAxis
@@ -26,7 +26,9 @@ def row(offset: int, batch: str, error: str) -> QuarantinedRecord:
 
 
 def waiting(rows: list[QuarantinedRecord]) -> WaitingRecords:
-    return waiting_records("p", QuarantineListing(tuple(group_errors(rows)), (), {}, (), 0))
+    return waiting_records(
+        "p", QuarantineListing(tuple(group_errors(rows)), (), {}, (), 0, 0, None)
+    )
 
 
 def test_a_batch_is_stacked_by_reason_and_what_is_gone() -> None:

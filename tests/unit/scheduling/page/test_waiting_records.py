@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import click
 from sluice.cli import command_line
+from sluice.offsets.error_groups import group_errors
 from sluice.offsets.notation import parse_range
 from sluice.offsets.quarantined import (
     QuarantinedRecord,
@@ -14,7 +15,6 @@ from sluice.offsets.quarantined import (
     RecordState,
     error_pattern,
 )
-from sluice.operations.quarantine.error_groups import group_errors
 from sluice.operations.quarantine.listing import QuarantineListing
 from sluice.progress.quarantined_records import Record
 from sluice.scheduling.page.waiting_records import read_again_conf, waiting_records
@@ -35,7 +35,7 @@ LISTING = QuarantineListing(
     tuple(group_errors([row(30, "no JSON", RecordState.WAITING)])),
     {WORSE: Record(WORSE, NOW, None, (), b"{<b>")},
     (),
-    0,
+    *(0, 0, None),
 )
 
 
@@ -81,7 +81,8 @@ def test_the_form_has_no_room_for_very_many_ranges() -> None:
 
 def test_of_many_reasons_the_most_frequent_are_shown() -> None:
     words = [row(at, f"kind {chr(97 + at // 26)}{chr(97 + at % 26)}") for at in range(30)]
-    found = waiting_records("flights", QuarantineListing(tuple(group_errors(words)), (), {}, (), 0))
+    listing = QuarantineListing(tuple(group_errors(words)), (), {}, (), 0, 0, None)
+    found = waiting_records("flights", listing)
     assert (len(found.reasons), found.more, found.records) == (20, 10, 30)
 
 
@@ -89,7 +90,7 @@ def test_each_batch_has_the_places_of_its_reasons() -> None:
     found = waiting_records("flights", LISTING)
     assert found.by_batch == {"forward-1-1": {0: 3, 1: 1}}
     many = [row(at, f"kind {chr(97 + at)}") for at in range(9)]
-    listing = QuarantineListing(tuple(group_errors(many)), (), {}, (), 0)
+    listing = QuarantineListing(tuple(group_errors(many)), (), {}, (), 0, 0, None)
     assert waiting_records("flights", listing).by_batch == {
         "forward-1-1": {0: 1, 1: 1, 2: 1, 3: 1, 4: 5}
     }

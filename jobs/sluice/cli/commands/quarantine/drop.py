@@ -16,10 +16,10 @@ from sluice.cli.options import (
     require_reason,
 )
 from sluice.cli.output import arguments, nothing_changed, print_json
+from sluice.offsets.error_groups import group_errors
 from sluice.offsets.quantities import format_count
 from sluice.offsets.quarantined import Drop
 from sluice.offsets.ranges import span_of
-from sluice.operations.quarantine.error_groups import group_errors
 
 
 @click.command(short_help="Forget such records, and record each as lost.")

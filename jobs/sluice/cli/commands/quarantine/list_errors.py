@@ -10,11 +10,13 @@ import click
 from sluice.cli.caller import open_named
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.records import document_of, undecoded
+from sluice.moves import Move
 from sluice.offsets.quantities import format_moment
 from sluice.offsets.quarantined import QuarantinedRecord
 
 if TYPE_CHECKING:
-    from sluice.operations.quarantine.error_groups import ErrorGroup
+    from sluice.offsets.error_groups import ErrorGroup
+    from sluice.offsets.quarantine_budget import QuarantineBudget
     from sluice.operations.quarantine.listing import QuarantineListing
     from sluice.progress.quarantined_records import Record
 
@@ -24,11 +26,11 @@ if TYPE_CHECKING:
 @click.command("list", short_help="Show why records could not be decoded, and how many.")
 @arguments
 def list_reasons(pipeline: str, as_json: bool) -> None:
-    """Show the quarantined records of PIPELINE by reason, and the budget `max_ratio`."""
+    """Show the quarantined records of PIPELINE by reason, and how many a batch may have."""
     from sluice.operations.quarantine.listing import list_quarantine
 
     resources = open_named(pipeline).resources
-    found, allowed = list_quarantine(resources), resources.spec.quarantine.max_ratio
+    found, allowed = list_quarantine(resources), resources.spec.quarantine.budget
     if as_json:
         print_json(_document(pipeline, allowed, found))
         return
@@ -39,26 +41,37 @@ def list_reasons(pipeline: str, as_json: bool) -> None:
     if found.waiting:
         title = "of batches that are planned and not committed; they do not count yet"
         _print_reasons(f"{pipeline}: {title}", found.waiting, found.samples)
-    newest = ", ".join(f"{each.batch} {each.ratio:.2%}" for each in found.ratios)
-    click.echo(
-        f"quarantine.max_ratio: {allowed:.2%} of a batch's records; newest batches:"
-        f" {newest or 'none'}"
-    )
+    newest = ", ".join(f"{e.batch} {e.ratio:.2%} ({e.quarantined:,})" for e in found.ratios)
+    click.echo(f"allowed in a batch: {allowed}; newest batches: {newest or 'none'}")
     if found.stale:
-        click.echo(
-            f"rows that no longer count: {found.stale:,}; `sluice maintain {pipeline}` removes them"
-        )
+        click.echo(f"rows that no longer count: {found.stale:,}; {_removal(pipeline, found)}")
 
 
-def _document(pipeline: str, allowed: float, found: QuarantineListing) -> dict[str, object]:
+def _removal(pipeline: str, found: QuarantineListing) -> str:
+    """When `sluice maintain` removes the rows that no longer count."""
+    maintain, until = Move("maintain", (pipeline,)), found.removable_from
+    if found.removable == found.stale or until is None:
+        return f"`{maintain}` removes them"
+    return (
+        f"`{maintain}` removes {found.removable:,} of them now, and all after"
+        f" {format_moment(until)} UTC: until then, a RESTORE can bring them back"
+    )
+
+
+def _document(
+    pipeline: str, allowed: QuarantineBudget, found: QuarantineListing
+) -> dict[str, object]:
     return {
         "pipeline": pipeline,
-        "max_ratio": allowed,
+        "max_ratio": allowed.max_ratio,
+        "max_records": allowed.max_records,
         "batches": [vars(each) | {"ratio": each.ratio} for each in found.ratios],
         "records": sum(len(each.rows) for each in found.live),
         "reasons": [_reason(each, found.samples) for each in found.live],
         "waiting": [_reason(each, found.samples) for each in found.waiting],
         "stale": found.stale,
+        "removable": found.removable,
+        "removable_from": found.removable_from.isoformat() if found.removable_from else None,
     }
 
 
