@@ -60,8 +60,8 @@ SEEN_BY_TESTS = (
     SeenByTest(
         "counts a stock that others have taken from",
         "sluice/progress/quarantine_stock.py",
-        "                check_quarantine(lane)\n",
-        "",
+        "    if refusal:\n",
+        "    if not refusal:\n",
         "tests/operations/test_until_complete.py::"
         "test_what_others_took_from_the_quarantine_is_neither_complete_nor_gone",
     ),

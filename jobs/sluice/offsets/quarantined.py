@@ -124,7 +124,8 @@ def batch_offsets(rows: Iterable[QuarantinedRecord]) -> list[BatchOffsets]:
 class Drop:
     """The losses to record, and the quarantine rows to delete once those are durable.
 
-    `rows` are those of the losses plus any that an interrupted drop left behind.
+    `rows` are those of the losses plus any that an interrupted drop left behind. `above_cursor` of
+    the chosen are read again by the next run, as a reset went back before them.
     """
 
     sequence: BatchSequence
@@ -132,4 +133,5 @@ class Drop:
     chosen: tuple[QuarantinedRecord, ...]
     losses: tuple[Loss, ...]
     rows: tuple[BatchOffsets, ...]
+    above_cursor: int = 0
     done: bool = False

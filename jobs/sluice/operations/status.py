@@ -29,7 +29,7 @@ from sluice.progress.interrupted import interrupted_reset
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
 from sluice.progress.moved_to_another import as_moved
-from sluice.progress.quarantine_stock import KnownStocks, QuarantineStock
+from sluice.progress.quarantine_stock import KnownStocks, QuarantineStock, unless_altered
 from sluice.progress.quarantined_records import Record, read_records
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unfinished import unfinished_backfill
@@ -101,7 +101,7 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
     state = resources.kafka.state(resources.spec)
     refusal = next_refusal(resources, forward, KnownLogs(state))
     lags = read_lags(resources, next_positions(resources, forward, state), state)
-    waiting = KnownStocks().read(resources, forward)
+    waiting = unless_altered(KnownStocks().read(resources, forward), forward, refusal)
     shown = [each.sample for each in waiting.reasons[:_MOST_SAMPLES]] if waiting else []
     ineffective = start_without_effect(resources, forward.snapshot)
     return PipelineStatus(
@@ -157,7 +157,8 @@ def _group_lag(
         if each in logs and logs[each].topic_id == at.topic_id
     }
     if not there:
-        return GroupLag(group, unknown="there is no cursor yet")
+        why = "no partition of the cursor is on the cluster" if cursor else "there is no cursor yet"
+        return GroupLag(group, unknown=why)
     try:
         held = resources.kafka.group_offsets(group, list(there))
     except (BrokerUnavailable, SettingsError) as problem:

@@ -7,12 +7,14 @@ from datetime import datetime
 
 from sluice.errors import SluiceError
 from sluice.offsets.error_groups import ErrorGroup, group_errors
-from sluice.offsets.quantities import format_count, named
+from sluice.offsets.quantities import format_count
 from sluice.offsets.quarantined import QuarantinedRecord, RecordState
 from sluice.progress.lane_state import LaneState
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_quarantine
+
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,10 @@ class QuarantineStock:
         return min((each.since for each in self.reasons), default=None)
 
     def __str__(self) -> str:
-        return f"{format_count(self.records, 'record')}: {named(list(map(str, self.reasons)))}"
+        shown = "; ".join(map(str, self.reasons[:_NAMED]))
+        more = len(self.reasons) - _NAMED
+        rest = f"; and {format_count(more, 'more reason')}" if more > 0 else ""
+        return f"{format_count(self.records, 'record')}: {shown}{rest}"
 
 
 EMPTY = QuarantineStock()
@@ -64,6 +69,20 @@ def read_stock(resources: PipelineResources, lane: LaneState) -> QuarantineStock
     return QuarantineStock(tuple(map(WaitingReason.of, group_errors(live))))
 
 
+def unless_altered(
+    stock: QuarantineStock | None, lane: LaneState, refusal: SluiceError | str | None
+) -> QuarantineStock | None:
+    """The stock; None where others have altered the table, which refuses the next run: rows that
+    they took would still wait.
+    """
+    if refusal:
+        try:
+            check_quarantine(lane)
+        except SluiceError:
+            return None
+    return stock
+
+
 class KnownStocks:
     """The stocks of several pipelines, each read again only where a table of it has changed."""
 
@@ -71,15 +90,13 @@ class KnownStocks:
         self._known: dict[str, tuple[object, QuarantineStock]] = {}
 
     def read(self, resources: PipelineResources, lane: LaneState) -> QuarantineStock | None:
-        """What waits; None where the table cannot be read, or others have altered it."""
+        """What waits; None where the table cannot be read."""
         offsets = lane.snapshot.table
         tables = [(each.table_id, each.version) for each in (lane.data, lane.quarantine)]
         now = (*tables, lane.snapshot.table_id, offsets and offsets.version())
         at, known = self._known.get(lane.pipeline, (None, EMPTY))
         if at != now:
             try:
-                # Rows that others took would still wait.
-                check_quarantine(lane)
                 known = read_stock(resources, lane)
             except SluiceError:
                 return None

@@ -48,7 +48,7 @@ def test_records_of_earlier_batches_are_counted_and_called_for(trips: Installed)
     (breach,) = breaches(found)
     assert breach.limit == "max_waiting"
     assert "expected at most 0 records waiting in quarantine, found 3 records: " in breach.text
-    assert "id: expected BIGINT, found '…' (2), " in breach.text
+    assert "id: expected BIGINT, found '…' (2); " in breach.text
     trips.write_spec(alerts={"max_waiting": 3})
     assert breaches(glance(trips)) == []
     trips.judge()

@@ -16,8 +16,6 @@ from sluice.offsets.lag import Lag, loss_told
 from sluice.offsets.quantities import format_count, format_moment
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from sluice.operations.overview.overview import Overview
     from sluice.operations.state_status import StateStatus
     from sluice.operations.status import PipelineStatus, UnknownStatus
@@ -127,15 +125,15 @@ def _print(found: PipelineStatus, glance: Overview) -> None:
     )
     if glance.reason and not any(glance.reason in each for each in found.notes):
         click.echo(f"{glance.condition}: {glance.reason}")
-    for breach in breaches(glance):
-        click.echo(str(breach))
     if (receipt := found.last_receipt) and receipt.filtered:
         records = format_count(receipt.records, "record")
         counts = f"{records}, {receipt.quarantined:,} quarantined{told(receipt.filtered)}"
         click.echo(f"{receipt.batch}: {counts} (left out by `only`)")
     for line in filter(None, [*(each.waiting for each in found.lags), *found.notes]):
         click.echo(line)
-    click.echo(f"complete until: {_moment(found.complete_until)}")
+    for breach in breaches(glance):
+        click.echo(str(breach))
+    click.echo(f"complete until: {_complete_until(found)}")
     for line in stock_lines(forward.pipeline, found.waiting, found.samples):
         click.echo(line)
     if found.group:
@@ -149,16 +147,22 @@ def _print(found: PipelineStatus, glance: Overview) -> None:
         click.echo(f"lost: {format_count(found.lost, 'offset')} in {records}")
     if forward.unfinished:
         unfinished = ", ".join(map(str, forward.unfinished))
-        click.echo(f"planned, not committed yet: {unfinished}. The next run tries them again.")
+        again = "" if glance.refused else " The next run tries them again."
+        click.echo(f"planned, not committed yet: {unfinished}.{again}")
     for lane in (forward, found.backfill):
         for line in without_receipt(lane):
             click.echo(line)
 
 
-def _moment(until: datetime | None) -> str:
-    if until is None:
-        return "unknown: no batch has reached the LSO of every partition yet"
-    return f"{format_moment(until)} UTC"
+def _complete_until(found: PipelineStatus) -> str:
+    if found.complete_until is not None:
+        return f"{format_moment(found.complete_until)} UTC"
+    if found.backfill.due:
+        return "unknown until the batches of the backfill have their receipts"
+    return (
+        "unknown: no batch has reached the end of the logs since the beginning, the last reset, or"
+        " the topic that was named last; or others have altered a table"
+    )
 
 
 def _row(lag: Lag) -> tuple[object, ...]:

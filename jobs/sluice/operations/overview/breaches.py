@@ -121,9 +121,10 @@ def _waiting(found: Overview) -> Iterator[Breach]:
     stock = found.progress.waiting if found.progress else None
     told = None
     if stock is None:
-        told = "unknown: the quarantine table cannot be read, or was altered"
+        # The reason is reported with it, once.
+        told = "unknown" if found.reason else "unknown: the quarantine table cannot be read"
     elif stock.records > limit:
-        told = f"{stock}: `sluice quarantine list {found.spec.pipeline}`"
+        told = f"{stock}. `sluice quarantine list {found.spec.pipeline}` shows them"
     if told:
         expected = f"expected at most {format_count(limit, 'record')} waiting in quarantine"
         yield Breach("max_waiting", f"{expected}, found {told}")

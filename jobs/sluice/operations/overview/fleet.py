@@ -30,7 +30,7 @@ from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
 from sluice.progress.moved_to_another import reads_again
 from sluice.progress.overdue import find_overdue
-from sluice.progress.quarantine_stock import KnownStocks
+from sluice.progress.quarantine_stock import KnownStocks, unless_altered
 from sluice.progress.resources import PipelineResources
 from sluice.progress.undecodable import last_share
 from sluice.protocol.plan.known_logs import KnownLogs, no_records
@@ -209,6 +209,8 @@ def _judge(tables: _Tables, told: KafkaState | SluiceError) -> _Judged:
     logs = _bounds(tables, told)
     known = logs if isinstance(logs, KnownLogs) else None
     refused = _refused(tables, known)
+    waiting = unless_altered(tables.progress.waiting, tables.lane, refused)
+    tables = replace(tables, progress=replace(tables.progress, waiting=waiting))
     shown = logs if known is None else _still_read(known, tables.spec if refused else None)
     return _Judged(tables, refused or "", shown, _complete_until(tables, known, refused))
 

@@ -139,7 +139,11 @@ GAUGES = (
         "Records that wait in quarantine, to be replayed or dropped.",
         _one(lambda found: found.waiting),
     ),
-    Gauge("lost_records", "Offsets recorded as lost since the table's beginning.", _one(_lost)),
+    Gauge(
+        "lost_records",
+        "Offsets recorded as lost, or dropped from quarantine, and not read again since.",
+        _one(_lost),
+    ),
     Gauge("state", "1 for the state that the pipeline is in, 0 for the others.", _states, "state"),
     Gauge(
         "breach",

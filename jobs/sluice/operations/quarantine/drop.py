@@ -24,6 +24,7 @@ from sluice.offsets.quarantined import (
     RecordState,
     batch_offsets,
 )
+from sluice.progress.lane_state import LaneState
 from sluice.progress.quarantined_records import Quarantined, read_quarantined
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
@@ -95,7 +96,15 @@ def _decide(found: Quarantined, choice: RecordFilter, cause: LossCause) -> Drop:
         raise SettingsError(
             f"{found.lane.pipeline}: nothing was read yet, so there is nothing in quarantine."
         )
-    return decide_drop(history.sequence, history.cluster_id, found.rows, chosen, cause)
+    decided = decide_drop(history.sequence, history.cluster_id, found.rows, chosen, cause)
+    above = sum(_is_above(row, found.lane) for row in decided.chosen)
+    return replace(decided, above_cursor=above)
+
+
+def _is_above(row: QuarantinedRecord, lane: LaneState) -> bool:
+    """Whether the cursor has yet to pass the row's record once more."""
+    at = lane.cursor.get(row.partition)
+    return at is not None and at.topic_id == row.topic_id and row.offset >= at.offsets.end
 
 
 def decide_drop(

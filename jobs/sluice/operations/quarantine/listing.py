@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sluice.errors import SettingsError
+from sluice.errors import SettingsError, SluiceError
 from sluice.offsets.error_groups import ErrorGroup, group_errors
 from sluice.offsets.quarantined import QuarantinedRecord, RecordFilter, RecordState
 from sluice.progress.committed import newest_receipts
+from sluice.progress.lane_state import LaneState
 from sluice.progress.quarantined_records import (
     Quarantined,
     Record,
@@ -19,6 +20,7 @@ from sluice.progress.quarantined_records import (
 )
 from sluice.progress.removable_rows import DeadRow, dead_rows
 from sluice.progress.resources import PipelineResources
+from sluice.progress.unaltered import check_quarantine
 from sluice.protocol.ingest.budget import QuarantineRatio
 
 _NEWEST_BATCHES = 5
@@ -33,7 +35,8 @@ class QuarantineListing:
     """Groups of `live` records, and of those `waiting` for a commit; `stale` counts dead rows.
 
     `samples` holds the latest record of each group, if it is still there. Maintenance removes
-    `removable` of the dead rows now, and the last of them from `removable_from` on.
+    `removable` of the dead rows now, and the last of them from `removable_from` on. `altered` says
+    what others did to the table, if it is no longer what was committed.
     """
 
     live: tuple[ErrorGroup, ...]
@@ -43,6 +46,7 @@ class QuarantineListing:
     stale: int
     removable: int
     removable_from: datetime | None
+    altered: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,16 @@ def list_quarantine(resources: PipelineResources) -> QuarantineListing:
         len(found.of(*_STALE)),
         sum(each.is_removable(now) for each in dead),
         max((each.kept_until for each in dead if each.kept_until), default=None),
+        _altered(found.lane),
     )
+
+
+def _altered(lane: LaneState) -> str:
+    try:
+        check_quarantine(lane)
+    except SluiceError as problem:
+        return str(problem)
+    return ""
 
 
 def _dead(resources: PipelineResources, found: Quarantined) -> list[DeadRow]:

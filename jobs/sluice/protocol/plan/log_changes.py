@@ -16,7 +16,8 @@ from sluice.spec_file.pipeline_spec import PipelineSpec
 
 _GONE = (
     "Bring the topic back; or, when it is gone for good, take it out of `topics`, or name it in"
-    " `except_topics`: the other topics go on, and it keeps its place."
+    " `except_topics` beside a `topic_pattern`: the other topics go on, and it keeps its place."
+    " Where it is the only one, remove the pipeline (docs/operations.md)."
 )
 
 NextMove = Callable[[str, Move], Advice]

@@ -45,8 +45,10 @@ def _require_declared_types(spec: PipelineSpec, data: DeltaSnapshot) -> None:
         for each in changed
     )
     where = " (a registry's: in a schema_file)" if spec.formats.registered else ""
-    back = f"Give the column its type back{where}, or choose a new `table` and `pipeline`."
-    raise SpecError(" ".join([f"{spec.pipeline}: {told}.", *_as_text(spec, changed), back]))
+    as_text = list(_as_text(spec, changed))
+    begin = "Otherwise give" if as_text else "Give"
+    back = f"{begin} the column its type back{where}, or choose a new `table` and `pipeline`."
+    raise SpecError(" ".join([f"{spec.pipeline}: {told}.", *as_text, back]))
 
 
 def _as_text(spec: PipelineSpec, changed: Iterable[TypeChange]) -> Iterator[str]:

@@ -55,19 +55,30 @@ def drop(
     if as_json:
         print_json({"pipeline": pipeline, "executed": found.done, **_document(found)})
         return
+    _print(pipeline, found)
+
+
+def _print(pipeline: str, found: Drop) -> None:
     for each in group_errors(found.chosen):
         click.echo(f"{pipeline}: {format_count(len(each.rows), 'record')}: {each.text}")
     for loss in found.losses:
         click.echo(f"  {loss.offsets} of {loss.dropped_from}")
     state = "dropped, and recorded as lost" if found.done else "would be dropped"
     click.echo(f"{pipeline}: {format_count(len(found.chosen), 'record')} {state}.")
-    if not found.done:
+    if found.above_cursor:
+        named = format_count(found.above_cursor, "record")
+        click.echo(
+            f"{pipeline}: {named} above the cursor: the next run reads them again, and puts what is"
+            " still undecodable into quarantine."
+        )
+    if found.chosen and not found.done:
         click.echo(f"{nothing_changed()}, and starts a JVM.")
 
 
 def _document(found: Drop) -> dict[str, object]:
     return {
         "records": len(found.chosen),
+        "above_cursor": found.above_cursor,
         "losses": [{"batch": each.dropped_from, **each.offsets.as_dict()} for each in found.losses],
         "rows": span_of(each.offsets for each in found.rows),
     }

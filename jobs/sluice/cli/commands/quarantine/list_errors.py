@@ -41,6 +41,8 @@ def list_reasons(pipeline: str, as_json: bool) -> None:
     if found.waiting:
         title = "of batches that are planned and not committed; they do not count yet"
         _print_reasons(f"{pipeline}: {title}", found.waiting, found.samples)
+    if found.altered:
+        click.echo(f"others have altered the table: {found.altered}")
     newest = ", ".join(f"{e.batch} {e.ratio:.2%} ({e.quarantined:,})" for e in found.ratios)
     click.echo(f"allowed in a batch: {allowed}; newest batches: {newest or 'none'}")
     if found.stale:
@@ -69,6 +71,7 @@ def _document(
         "records": sum(len(each.rows) for each in found.live),
         "reasons": [_reason(each, found.samples) for each in found.live],
         "waiting": [_reason(each, found.samples) for each in found.waiting],
+        "altered": found.altered or None,
         "stale": found.stale,
         "removable": found.removable,
         "removable_from": found.removable_from.isoformat() if found.removable_from else None,
