@@ -24,6 +24,7 @@ from sluice.tables.batch_commits import batch_metadata
 from local.embedded.broker import Broker
 from tests.oracle import read_truth
 from tests.protocol.plan.test_log_changes import lose_the_log
+from tests.worlds.batch_in_doubt import batch_in_doubt
 from tests.worlds.left_out import land_without
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 from tests.worlds.records import add_partitions, delete_topic, numbered, produce
@@ -99,13 +100,7 @@ def test_a_replacement_that_took_a_row_leaves_nothing_proven(
 
 
 def test_a_batch_in_doubt_does_not_count(topic: Topic, pipeline: Pipelines) -> None:
-    trips = pipeline(topic(), topic())
-    for name in trips.topics:
-        produce(trips.bootstrap, name, numbered(4))
-    trips.ingest(trips.plan())
-    delete_topic(trips.bootstrap, trips.topics[0])
-    topic(name=trips.topics[0])
-    produce(trips.bootstrap, trips.topics[0], numbered(6, first=100))
+    trips = batch_in_doubt(topic, pipeline)
     with pytest.raises(BatchInDoubt):
         trips.settle()
     assert (by_status(trips), at_a_glance(trips)) == (None, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
@@ -54,6 +54,11 @@ class LaneHistory:
     def complete_until(self) -> datetime | None:
         """Until when the table is complete once all that is planned is committed."""
         return self.batches[-1].complete_until if self.batches else None
+
+    def without_moment(self) -> LaneHistory:
+        """The same, with nothing known of until when the table is complete."""
+        batches = (replace(each, complete_until=None) for each in self.batches)
+        return replace(self, batches=tuple(batches))
 
     @property
     def cluster_id(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from sluice.offsets.batches import Batch
 from sluice.offsets.losses import Loss
@@ -60,14 +59,6 @@ class Plan:
     def told(self) -> tuple[str, ...]:
         """What is left out, and what is read beside what was asked for, a sentence each."""
         return tuple(map(str, (*self.left_out, *self.beside)))
-
-    def forgetting(self, moment: datetime | None) -> Plan:
-        """The same plan without this moment, which its batches repeat as `complete_until`."""
-        batches = (
-            replace(each, complete_until=None) if each.complete_until == moment else each
-            for each in self.batches
-        )
-        return replace(self, batches=tuple(batches))
 
     def for_tables(self, data_table_id: str | None, quarantine_table_id: str | None) -> Plan:
         """The same plan for the tables of these Delta ids; None where there is none yet."""

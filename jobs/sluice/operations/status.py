@@ -119,7 +119,7 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
         ),
         waiting,
         {each.row: each for each in read_records(resources, shown)},
-        complete_although(resources, forward, refusal)
+        complete_although(resources, forward)
         if refusal
         else complete_until(resources, forward, state, compared=True),
     )

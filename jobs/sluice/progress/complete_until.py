@@ -36,11 +36,8 @@ def complete_until(
     return _recorded(resources, lane)
 
 
-def complete_although(
-    resources: PipelineResources, lane: LaneState, refusal: SluiceError | str
-) -> datetime | None:
+def complete_although(resources: PipelineResources, lane: LaneState) -> datetime | None:
     """The same where the next run is refused: nothing is proven of a table that others altered."""
-    assert refusal
     try:
         check_data_table(lane)
     except SluiceError:
@@ -48,13 +45,18 @@ def complete_although(
     return complete_until(resources, lane)
 
 
+def speaks_of_all_topics(resources: PipelineResources, lane: LaneState, batch: int) -> bool:
+    """Whether the moment of a planned batch, by its number, speaks of all topics of the spec."""
+    planned_with = lane.snapshot.planned_with(lane.sequence, batch)
+    return resources.spec.edition.reads_no_other_topics(planned_with)
+
+
 def _recorded(resources: PipelineResources, lane: LaneState) -> datetime | None:
     """What the last receipt says, if the topics that it speaks of are those of the spec."""
     last = [each.batch for each in lane.receipts if each.batch.sequence == lane.sequence]
     if not last or last[0].complete_until is None:
         return None
-    planned_with = lane.snapshot.planned_with(lane.sequence, last[0].number)
-    covered = resources.spec.edition.reads_no_other_topics(planned_with)
+    covered = speaks_of_all_topics(resources, lane, last[0].number)
     return last[0].complete_until if covered else None
 
 

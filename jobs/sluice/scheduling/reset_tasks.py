@@ -57,8 +57,7 @@ def _preview(specs: Path, params: Any, dag_run: Any, ti: Any) -> dict[str, str]:
         log.info("%s", line)
     end = f"{params['pipeline']}: preview {shown}; nothing was changed"
     log.info("%s", end)
-    if ti is not None:
-        tell(ti, brief_summary(told.splitlines(), end))
+    tell(ti, brief_summary(told.splitlines(), end))
     return {"pipeline": params["pipeline"], "preview": shown}
 
 
@@ -77,8 +76,7 @@ def _execute(specs: Path, params: Any, dag_run: Any, ti: Any) -> None:
             pipeline.reset(where, reason, *origin, shown, params[BRING_BACK_ERASED])
     end = f"{params['pipeline']}: done, as preview {shown} has shown: {reason}"
     log.info("%s", end)
-    if ti is not None:
-        tell(ti, brief_summary((), end))
+    tell(ti, brief_summary((), end))
 
 
 def _shown(ti: Any) -> str:

@@ -39,7 +39,12 @@ _LONGEST = 1000
 
 
 def tell(ti: Any, summary: Summary) -> None:
-    """Leave a task's summary for the run's note, and for who looks at its XComs."""
+    """Leave a task's summary for the run's note, and for who looks at its XComs.
+
+    Nothing where a body is called outside of a task, and `ti` is None.
+    """
+    if ti is None:
+        return
     with deciding_nothing(log, "the run's note will not tell what this task has done"):
         said = _storable(summary["said"])
         ti.xcom_push(key=SUMMARY, value=redact({**summary, "said": said}))

@@ -40,15 +40,13 @@ def failing_for_good(ti: Any = None) -> Iterator[None]:
         # How a task ends: skipped, put off, or failed with a text of its own.
         raise
     except SluiceError as error:
-        if ti is not None:
-            tell(ti, failure_summary(error))
+        tell(ti, failure_summary(error))
         if error.retryable:
             raise
         # One traceback: the error's own text says what to do; what caused it, if known, is shown.
         raise AirflowFailException(f"{type(error).__name__}: {error}") from error.__cause__
     except Exception as error:
-        if ti is not None:
-            tell(ti, failure_summary(error))
+        tell(ti, failure_summary(error))
         raise
 
 

@@ -48,8 +48,7 @@ def _watch(specs: Path, ti: Any) -> None:
         log.info("%s", line)
     states = ", ".join(f"{count} {condition}" for condition, count in totals(found).items())
     log.info("%s", states)
-    if ti is not None:
-        tell(ti, brief_summary([states, *(each.splitlines()[0] for each in calls)]))
+    tell(ti, brief_summary([states, *(each.splitlines()[0] for each in calls)]))
     tell_refused(len(fleet.refused))
     for each in found:
         tell_overview(each)

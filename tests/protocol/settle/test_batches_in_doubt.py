@@ -11,9 +11,10 @@ from sluice.errors import BatchInDoubt, ResetNeeded
 from sluice.operations.backfill.selection import Selection, offset_ranges
 from sluice.operations.reset.targets import Target, named_target, to_earliest, to_latest, to_table
 
+from tests.worlds.batch_in_doubt import batch_in_doubt
 from tests.worlds.next_run import refused_alike
 from tests.worlds.pipelines import Installed, Pipelines, Topic
-from tests.worlds.records import delete_topic, numbered, produce
+from tests.worlds.records import delete_topic
 
 pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
@@ -24,14 +25,7 @@ def doubtful(topic: Topic, pipeline: Pipelines) -> Installed:
 
     To the tables it is all one whether the topic was read before that or after it.
     """
-    trips = pipeline(topic(), topic())
-    for name in trips.topics:
-        produce(trips.bootstrap, name, numbered(4))
-    trips.ingest(trips.plan())
-    delete_topic(trips.bootstrap, trips.topics[0])
-    topic(name=trips.topics[0])
-    produce(trips.bootstrap, trips.topics[0], numbered(6, first=100))
-    return trips
+    return batch_in_doubt(topic, pipeline)
 
 
 def reset_to(trips: Installed, name: str) -> None:

@@ -220,7 +220,7 @@ def _complete_until(
 ) -> datetime | None:
     """Where it is unknown whether the next run is refused, Kafka proves nothing."""
     if refused:
-        return complete_although(tables.resources, tables.lane, refused)
+        return complete_although(tables.resources, tables.lane)
     state = logs.state if logs and refused is not None else None
     return complete_until(tables.resources, tables.lane, state)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -56,6 +56,11 @@ class Progress:
     waiting: QuarantineStock | None = EMPTY
     state: StateStatus | None = None
     rereads: bool = False
+
+    @property
+    def in_quarantine(self) -> int | None:
+        """How many records wait in quarantine; None where that is unknown."""
+        return self.waiting.records if self.waiting else None
 
 
 @dataclass(frozen=True)
@@ -145,8 +150,7 @@ class Overview:
     @property
     def waiting(self) -> int | None:
         """How many records wait in quarantine; None where that is unknown."""
-        found = self.progress.waiting if self.progress else None
-        return found.records if found else None
+        return self.progress.in_quarantine if self.progress else None
 
     @property
     def state(self) -> StateStatus | None:
@@ -258,6 +262,10 @@ class Judged(Protocol):
     def condition(self) -> Condition:
         """How it is."""
 
+    @property
+    def reason(self) -> str:
+        """Why it is not fresh, and the next move; empty where it is."""
+
 
 _Judged = TypeVar("_Judged", bound=Judged)
 
@@ -274,12 +282,18 @@ def worst_first(found: Iterable[_Judged]) -> list[_Judged]:
     return sorted(found, key=lambda each: (order.index(each.condition), each.spec.pipeline))
 
 
-def reasons(found: Iterable[Overview]) -> list[str]:
-    """A line for each reason, with the pipelines that have it: a cluster is named once."""
+def named_by_reason(found: Iterable[Judged]) -> Mapping[tuple[Condition, str], list[str]]:
+    """The names of those that are so for one reason; without those that have none."""
     named: dict[tuple[Condition, str], list[str]] = {}
     for each in found:
         if each.reason:
             named.setdefault((each.condition, each.reason), []).append(each.spec.pipeline)
+    return named
+
+
+def reasons(found: Iterable[Overview]) -> list[str]:
+    """A line for each reason, with the pipelines that have it: a cluster is named once."""
+    named = named_by_reason(found)
     return [f"{', '.join(names)}: {how}: {why}" for (how, why), names in named.items()]
 
 

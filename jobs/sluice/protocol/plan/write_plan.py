@@ -14,6 +14,7 @@ from sluice.offsets.origin import Origin
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import Plan
 from sluice.offsets.quantities import cursor_text, format_ranges
+from sluice.progress.complete_until import speaks_of_all_topics
 from sluice.progress.lacking_rows import lost_with
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import ReadLane, read_lane
@@ -135,10 +136,10 @@ def next_plan(
             *undone_for_good(resources, lane, state),
         ]
         require_none_beyond(resources, lane, state)
-        new = plan_next(resources.spec, lane.history, state, skips, changes, lane.reach)
-        before = lane.snapshot.planned_with(lane.sequence, lane.history.planned)
-        if not resources.spec.edition.reads_no_other_topics(before):
-            new = new.forgetting(lane.history.complete_until)
+        history = lane.history
+        if history.complete_until and not speaks_of_all_topics(resources, lane, history.planned):
+            history = history.without_moment()
+        new = plan_next(resources.spec, history, state, skips, changes, lane.reach)
         # A first generation reads nothing again.
         lost = lost_with(lane, new.losses, "on_data_loss") if lane.generation > 1 else []
         return replace(new, losses=(*new.losses, *lost))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from urllib.parse import urlencode
 
-from sluice.operations.overview.overview import Condition, worst_first
+from sluice.operations.overview.overview import Condition, named_by_reason, worst_first
 from sluice.scheduling.page.rows import Row
 
 # With more pipelines, only the first; all of them are one click away.
@@ -117,13 +117,9 @@ class SharedReason:
 
 def shared_reasons(rows: Iterable[Row]) -> list[SharedReason]:
     """The reasons that more than one pipeline has, each once."""
-    named: dict[tuple[Condition, str], list[str]] = {}
-    for row in rows:
-        if row.reason:
-            named.setdefault((row.condition, row.reason), []).append(row.name)
     return [
         SharedReason(condition, reason, tuple(names[:_NAMED]), max(0, len(names) - _NAMED))
-        for (condition, reason), names in named.items()
+        for (condition, reason), names in named_by_reason(rows).items()
         if len(names) > 1
     ]
 

@@ -69,8 +69,7 @@ class Row:
     @property
     def in_quarantine(self) -> int | None:
         """How many records wait in quarantine; None where that is unknown."""
-        stock = self.progress.waiting if self.progress else None
-        return stock.records if stock else None
+        return self.progress.in_quarantine if self.progress else None
 
     @property
     def outdated(self) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sluice.cli.caller import open_named
-from sluice.cli.output import arguments, print_json, print_table
+from sluice.cli.output import arguments, moment_document, print_json, print_table
 from sluice.cli.views.records import document_of, undecoded
 from sluice.moves import Move
 from sluice.offsets.quantities import format_moment
@@ -74,7 +74,7 @@ def _document(
         "altered": found.altered or None,
         "stale": found.stale,
         "removable": found.removable,
-        "removable_from": found.removable_from.isoformat() if found.removable_from else None,
+        "removable_from": moment_document(found.removable_from),
     }
 
 
